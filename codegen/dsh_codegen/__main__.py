@@ -10,7 +10,17 @@ import sys
 from typing import Final
 
 EXTRA: Final = frozenset(
-    {"click", "datamodel_code_generator", "jinja2", "jsonschema", "referencing", "rich", "ruff"},
+    {
+        "click",
+        "datamodel_code_generator",
+        "jinja2",
+        "jsonschema",
+        "referencing",
+        "rich",
+        "ruff",
+        "tree_sitter",
+        "tree_sitter_typescript",
+    },
 )
 """Import names of the `codegen` extra."""
 

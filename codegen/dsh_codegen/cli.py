@@ -19,6 +19,7 @@ from .config import load_config
 from .errors import CodegenError, OutputError
 from .frames.command import INTERRUPTED, validate
 from .frames.wording import escape
+from .parity.command import parity
 
 if TYPE_CHECKING:
     from .check import Comparison
@@ -122,6 +123,7 @@ def check(ctx: click.Context, /, revision: str | None, config: Path | None, **ov
 
 
 main.add_command(validate)
+main.add_command(parity)
 
 
 def _compared(revision: str | None, config: Path | None, overrides: Mapping[str, Path | None]) -> list[tuple[Tree, Comparison]]:

@@ -161,6 +161,40 @@ class Record:
 Type: TypeAlias = Json | Null | Boolean | String | Number | Literals | OpenEnum | Array | Map | Ref | Union | Record
 
 
+def scalar_kind(value: Scalar) -> str:
+    """The JSON type of a scalar; integers are numbers."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case _:
+            return "number"
+
+
+def kinds(node: Type) -> tuple[str, ...]:
+    """The JSON types that a type admits, in order. A `Ref` and a `Union` have to be looked into by the caller."""
+    match node:
+        case Null():
+            return ("null",)
+        case Boolean():
+            return ("boolean",)
+        case String() | OpenEnum():
+            return ("string",)
+        case Number():
+            return ("number",)
+        case Array():
+            return ("array",)
+        case Literals(values):
+            return tuple(dict.fromkeys(scalar_kind(value) for value in values))
+        case Json():
+            return ("null", "boolean", "string", "number", "array", "object")
+        case Map() | Record() | Ref() | Union():
+            return ("object",)
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A named type. `pointer` is `file#/json/pointer`; `module` the schema file's stem, which becomes the Python module.
@@ -204,7 +238,7 @@ class Protocol:
     definitions: tuple[Definition, ...]
     methods: tuple[Method, ...] = ()
     errors: tuple[ErrorCode, ...] = ()
-    by_name: dict[str, Definition] = field(default_factory=dict, repr=False, compare=False)
+    by_name: dict[str, Definition] = field(default_factory=dict[str, "Definition"], repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.by_name.update((definition.name, definition) for definition in self.definitions)

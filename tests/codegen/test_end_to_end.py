@@ -638,7 +638,12 @@ def judge(package: Package, oracles: list[Oracle], instances: list[Any]) -> None
 def examples(count: int) -> settings:
     """`count` examples; DSH_FUZZ multiplies them for a longer hunt."""
     count *= int(os.environ.get("DSH_FUZZ", "1"))
-    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    return settings(
+        max_examples=count,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
+        database=None,
+    )
 
 
 @examples(60)

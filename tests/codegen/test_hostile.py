@@ -275,7 +275,7 @@ def check_python(package: Package, texts: list[str], harmless: dict[str, set[str
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         ]
         if wording(text):
-            assert docs.count(wording(text)) >= 2, text
+            assert wording(text) in docs, text
         value = {
             text: text,
             f"zz const {text}": text,
@@ -304,7 +304,11 @@ def test_python_for_our_list(folder: Path, harmless: dict[str, set[str]]) -> Non
 
 def test_python_for_naughty_strings(naughty: list[str], folder: Path, harmless: dict[str, set[str]]) -> None:
     for texts in chunks(naughty):
-        package = build(folder, read(folder, schema(texts, "Words")))
+        files = schema(texts, "Words")
+        for definition in files["all.schema.json"]["$defs"].values():  # without what says the same again: to be quick
+            for wire in ("zz_ref", "zz_open"):
+                definition.get("properties", {}).pop(wire, None)
+        package = build(folder, read(folder, files))
         check_python(package, texts, harmless)
         forget(package)
 

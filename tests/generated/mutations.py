@@ -6,6 +6,7 @@ members of that name: every constant (so also the tags of other arms and retired
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -46,12 +47,21 @@ def mutants(revision: Revision, definition: str, value: Json, random: Random, an
         yield Mutant(operator, path + at, replacement, replaced(value, path + at, replacement))
 
 
-def member_mutants(revision: Revision, definition: str, value: Json) -> Iterator[Mutant]:
-    """`value`, an instance of `definition`, with each of its declared members left out, of another type, or at an edge of its schema."""
+def member_mutants(revision: Revision, definition: str, value: Json, seen: set[str]) -> Iterator[Mutant]:
+    """`value`, an instance of `definition`, with one declared member left out, of another type, or at an edge of its schema.
+
+    Each schema of a member takes its turn once; `seen` remembers which did.
+    """
     for wire, schema in revision.defs[definition].get("properties", {}).items():
+        kind = json.dumps([{**schema, "description": ""}, wire in revision.defs[definition]["required"]])
+        if kind in seen:
+            continue
+        seen.add(kind)
         if wire in value:
             yield Mutant("drop", (wire,), DROP, replaced(value, (wire,), DROP))
-        for replacement in _distinct([None, True, 1.5, "1", [], {}, *_words(revision, schema)]):
+        here = value.get(wire)
+        longer = [here * 2, here * (schema.get("maxItems", 0) + 1)] if isinstance(here, list) else []
+        for replacement in _distinct([None, True, 0, 1, 1.5, "1", [], {}, *longer, *_words(revision, schema)]):
             yield Mutant("member", (wire,), replacement, {**value, wire: replacement})
 
 
@@ -169,7 +179,6 @@ def _words(revision: Revision, schema: Schema) -> Iterator[Json]:
         )
     if "items" in schema:
         yield from _words(revision, schema["items"])
-        yield from ([1] * length for length in (schema.get("maxItems", 0) + 1,))
     if "properties" in schema and "anyOf" not in schema:
         yield {}
     for arm in schema.get("anyOf", ()):

@@ -41,10 +41,11 @@ def test_every_member(revision: Revision, module: str) -> None:
     names = [name for name in revision.modules[module] if "properties" in revision.defs[name]]
 
     @examples(1)
-    @given(st.tuples(*(instances(revision, name) for name in names)))
-    def agrees(values: tuple[Json, ...]) -> None:
-        for definition, value in zip(names, values, strict=True):
-            for mutant in member_mutants(revision, definition, value):
+    @given(st.tuples(*(instances(revision, name) for name in names)), RANDOM)
+    def agrees(values: tuple[Json, ...], random: Random) -> None:
+        seen = set[str]()
+        for definition, value in random.sample(list(zip(names, values, strict=True)), len(names)):
+            for mutant in member_mutants(revision, definition, value, seen):
                 assert_agrees(revision, definition, mutant.value)
 
     agrees()

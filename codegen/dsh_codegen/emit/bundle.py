@@ -183,7 +183,7 @@ def _union(node: Union) -> Schema:
         {"not": {"properties": {node.tag: {"enum": list(arm.tags)}}, "required": [node.tag, arm.member]}}
         for arm in shared.values()
     ]
-    arms = []
+    arms: list[Schema] = []
     for declared in node.declared:
         arm_schema = schema_of(declared)
         chosen = isinstance(declared, Ref) and declared.name in shared

@@ -43,6 +43,7 @@ from ..ir import (
     String,
     Type,
     Union,
+    kinds,
 )
 from .dataclasses import nullable
 from .literals import py_literal
@@ -56,9 +57,9 @@ _PLAIN: Final = (Json, Null, Boolean, String, Number, Literals, OpenEnum)
 class ModuleCodecs:
     """The codec source of one module: what it needs at the top, its functions, in order, and the tables that name functions."""
 
-    constants: dict[str, str] = field(default_factory=dict)
-    functions: list[str] = field(default_factory=list)
-    tables: list[str] = field(default_factory=list)
+    constants: dict[str, str] = field(default_factory=dict[str, str])
+    functions: list[str] = field(default_factory=list[str])
+    tables: list[str] = field(default_factory=list[str])
 
 
 def render_codecs(definitions: list[Definition], protocol: Protocol) -> ModuleCodecs:
@@ -293,23 +294,10 @@ class _Writer:
 
     def _kinds(self, node: Type) -> list[str]:
         match self.protocol.resolve(node):
-            case Null():
-                return ["null"]
-            case Boolean():
-                return ["boolean"]
-            case String() | OpenEnum():
-                return ["string"]
-            case Number():
-                return ["number"]
-            case Array():
-                return ["array"]
-            case Literals(values):
-                kinds = {str: "string", bool: "boolean", int: "number", type(None): "null"}
-                return list(dict.fromkeys(kinds[type(value)] for value in values))
             case Union(arms=arms):
                 return list(dict.fromkeys(kind for arm in arms for kind in self._kinds(arm.type)))
-            case _:
-                return ["object"]
+            case resolved:
+                return list(kinds(resolved))
 
     def _tagged(self, union: Union) -> list[str]:
         assert union.tag is not None

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
-from dsh_codegen.errors import ConfigError, OutputError
-from dsh_codegen.frames.rows import MAX_LINE, InputError, Source
-from dsh_codegen.frames.wording import did_you_mean, escape, listing, show
+from ..errors import ConfigError, OutputError
+from .rows import MAX_LINE, InputError, Source
+from .wording import did_you_mean, escape, listing, show
 
 if TYPE_CHECKING:
-    from dsh_codegen.frames.report import Report
-    from dsh_codegen.frames.revision import Log
+    from .report import Report
+    from .revision import Log
 
 AUTO: Final = "auto"
 STDIN: Final = "-"
@@ -52,7 +52,7 @@ def validate(
 
     Exit status: 0 clean, 1 findings, 2 unusable input or usage.
     """
-    from dsh_codegen.bundles import load_bundles
+    from ..bundles import load_bundles
 
     del config  # `load_bundles` finds it in the context
     try:
@@ -69,8 +69,8 @@ def _run(
     bundles: Sequence[tuple[str, Any]], revision: str, format_: str, files: Sequence[str], *, strict: bool, max_line: int
 ) -> int:
     """The exit status, after the report is written."""
-    from dsh_codegen.frames.protocol import protocols
-    from dsh_codegen.frames.revision import inspected
+    from .protocol import protocols
+    from .revision import inspected
 
     judged_by = protocols(bundles, _chosen([name for name, _ in bundles], revision))
     with ExitStack() as stack:
@@ -106,7 +106,7 @@ def _check_readable(file: str) -> None:
 
 
 def _log(file: str, advance: Callable[[int], None] | None) -> Log:
-    from dsh_codegen.frames.revision import Log
+    from .revision import Log
 
     @contextmanager
     def opened() -> Generator[Source]:
@@ -161,7 +161,7 @@ def _progress(files: Sequence[str]) -> Generator[Callable[[int], None] | None]:
 
 def _write(report: Report, format_: str) -> None:
     """The report on standard output. A reader that closed its end has read enough: that is no error."""
-    from dsh_codegen.frames.render import RENDERERS
+    from .render import RENDERERS
 
     stream: TextIO = sys.stdout
     reconfigure: Any = getattr(stream, "reconfigure", None)

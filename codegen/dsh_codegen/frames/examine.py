@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dsh_codegen.frames.findings import Direction, Finding, Problem
-from dsh_codegen.frames.frame import Frame, classify, envelope_problems, undeclared_in_envelope
-from dsh_codegen.frames.members import undeclared
-from dsh_codegen.frames.pending import OPPOSITE, Pending
-from dsh_codegen.frames.protocol import Method, Protocol
-from dsh_codegen.frames.rows import Row
-from dsh_codegen.frames.summary import Summary
-from dsh_codegen.frames.wording import Json, Path, did_you_mean, json_path, json_type, listing, name, place, show
+from .findings import Direction, Finding, Problem
+from .frame import Frame, classify, envelope_problems, undeclared_in_envelope
+from .members import undeclared
+from .pending import OPPOSITE, Pending
+from .protocol import Method, Protocol
+from .rows import Row
+from .summary import Summary
+from .wording import Json, Path, did_you_mean, json_path, json_type, listing, name, place, show
 
 _WRITERS = {"c2s": "the client", "s2c": "the server"}
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from jsonschema.exceptions import ValidationError
 
-from dsh_codegen.frames.tags import Definitions, Schema, TagTable
-from dsh_codegen.frames.wording import Json, Path, did_you_mean, escape, json_type, listing, name, nearest, place, show
+from .tags import Definitions, Schema, TagTable
+from .wording import Json, Path, did_you_mean, escape, json_type, listing, name, nearest, place, show
 
 _ARTICLES: Final = {
     "null": "null",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from dsh_codegen.frames.wording import Path
+from .wording import Path
 
 Direction: TypeAlias = Literal["c2s", "s2c"]
 """Who wrote a frame: the client (to the server) or the server (to the client)."""

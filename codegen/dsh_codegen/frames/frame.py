@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dsh_codegen.frames.findings import Kind, Problem
-from dsh_codegen.frames.wording import Json, did_you_mean, json_type, listing, name, show
+from .findings import Kind, Problem
+from .wording import Json, did_you_mean, json_type, listing, name, show
 
 MEMBERS: Final[dict[Kind, frozenset[str]]] = {
     "request": frozenset({"jsonrpc", "id", "method", "params"}),

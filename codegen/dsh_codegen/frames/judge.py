@@ -22,10 +22,10 @@ from jsonschema.protocols import Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from dsh_codegen.frames.explain import Explainer
-from dsh_codegen.frames.findings import Problem
-from dsh_codegen.frames.tags import PREFIX, Definitions, Schema, TagTable, tag_table
-from dsh_codegen.frames.wording import Json, Path
+from .explain import Explainer
+from .findings import Problem
+from .tags import PREFIX, Definitions, Schema, TagTable, tag_table
+from .wording import Json, Path
 
 # Its published types leave all arguments open.
 _extend: Final[Callable[..., Any]] = getattr(validators, "extend")  # noqa: B009

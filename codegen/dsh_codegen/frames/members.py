@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from dsh_codegen.frames.judge import Judge
-from dsh_codegen.frames.tags import PREFIX, Schema
-from dsh_codegen.frames.wording import Json, Path
+from .judge import Judge
+from .tags import PREFIX, Schema
+from .wording import Json, Path
 
 _TYPES: Final[Mapping[type, frozenset[str]]] = {
     type(None): frozenset({"null"}),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from dsh_codegen.frames.findings import Direction
-from dsh_codegen.frames.frame import IdKey
+from .findings import Direction
+from .frame import IdKey
 
 OPPOSITE: Final[dict[Direction, Direction]] = {"c2s": "s2c", "s2c": "c2s"}
 """The way back."""

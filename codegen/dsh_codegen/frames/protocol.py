@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from dsh_codegen.frames.findings import Direction
-from dsh_codegen.frames.judge import Judge
-from dsh_codegen.frames.tags import Schema
+from .findings import Direction
+from .judge import Judge
+from .tags import Schema
 
 _SENT_BY: Final[Mapping[str, Direction]] = {"client": "c2s", "server": "s2c"}
 
@@ -27,8 +27,8 @@ class Method:
 class Protocol:
     """One revision, ready to judge. `codes` are the error codes that responses carry; none declared: any integer.
 
-    `elsewhere` maps the methods of other revisions to one that has them. Calling such a method breaks nothing: no frame tells the
-    revision, so a peer that tries a newer method and is refused has done what it can (rules S1, S9).
+    `elsewhere` maps the methods of other revisions to one that has them. Calling such a method breaks nothing: no frame tells
+    the revision, so a peer that tries a newer method and is refused has done what it can (rules S1, S9).
     """
 
     revision: str

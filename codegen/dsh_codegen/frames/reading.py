@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from dsh_codegen.frames.findings import Problem
-from dsh_codegen.frames.wording import Json, escape, show
+from .findings import Problem
+from .wording import Json, escape, show
 
 BLANKS: Final = "\t\n\v\f\r \xa0\ufeff\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """The characters that ECMAScript `trim` removes."""

@@ -12,9 +12,9 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final, TextIO, TypeAlias
 
-from dsh_codegen.frames.findings import Finding
-from dsh_codegen.frames.report import Report
-from dsh_codegen.frames.wording import escape, listing
+from .findings import Finding
+from .report import Report
+from .wording import escape, listing
 
 Line: TypeAlias = list[tuple[str, str]]
 """A line of text in pieces, each with its style."""

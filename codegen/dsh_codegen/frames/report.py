@@ -12,8 +12,8 @@ from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import Final
 
-from dsh_codegen.frames.findings import Finding
-from dsh_codegen.frames.summary import Summary
+from .findings import Finding
+from .summary import Summary
 
 _IN_MEMORY: Final = 1 << 20
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
-from dsh_codegen.frames.examine import Examiner
-from dsh_codegen.frames.protocol import Protocol
-from dsh_codegen.frames.report import Report, Spool
-from dsh_codegen.frames.rows import MAX_LINE, InputError, Row, Source, read_rows
-from dsh_codegen.frames.summary import Summary
+from .examine import Examiner
+from .protocol import Protocol
+from .report import Report, Spool
+from .rows import MAX_LINE, InputError, Row, Source, read_rows
+from .summary import Summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from dsh_codegen.errors import CodegenError
-from dsh_codegen.frames.findings import Direction, Problem
-from dsh_codegen.frames.reading import Text
-from dsh_codegen.frames.wording import Json, show
+from ..errors import CodegenError
+from .findings import Direction, Problem
+from .reading import Text
+from .wording import Json, show
 
 MAX_LINE: Final = 32 * 1024 * 1024
 """The default for the longest line that is read, in bytes without its line feed."""

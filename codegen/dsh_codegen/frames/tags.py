@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 
-from dsh_codegen.frames.wording import Json
+from .wording import Json
 
 Schema: TypeAlias = Mapping[str, Any]
 """A JSON Schema object of a bundle."""

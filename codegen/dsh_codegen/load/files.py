@@ -36,6 +36,12 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file}#{pointer(self.path)}"
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The value as a schema with keywords; a boolean schema has none."""
+        is_object = isinstance(self.value, dict)
+        return self.value if is_object else {}
+
     def child(self, *keys: str | int) -> Place:
         """The place below, one step a key."""
         value = self.value
@@ -160,7 +166,7 @@ def _parse(text: str, name: str) -> Any:
 def _check(document: Any, name: str) -> None:
     if not isinstance(document, dict):
         raise SchemaError(f"{name}#", "a schema file holds one JSON object")
-    dialect = document.get("$schema", DIALECT)
+    dialect = Place(name, (), document).schema.get("$schema", DIALECT)
     if dialect != DIALECT:
         raise SchemaError(f"{name}#/$schema", f"only draft 2020-12 is read ({DIALECT}), not {dialect!r}")
     from jsonschema import Draft202012Validator
@@ -174,11 +180,12 @@ def check(instance: Any, schema: Any, place: Place) -> None:
 
 
 def _validate(instance: Any, schema: Any, name: str, base: tuple[str | int, ...] = ()) -> None:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
+    from jsonschema import Draft202012Validator, exceptions
 
+    validator: Any = Draft202012Validator(schema)  # its published types leave all arguments open
+    best_match: Any = getattr(exceptions, "best_match")  # noqa: B009
     try:
-        error = best_match(Draft202012Validator(schema).iter_errors(instance))
+        error = best_match(validator.iter_errors(instance))
     except RecursionError:
         raise SchemaError(f"{name}#", _TOO_DEEP) from None
     if error is not None:

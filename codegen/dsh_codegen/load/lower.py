@@ -58,7 +58,7 @@ class _Lowering:
                 raise place.refuse(f"the name {name!r} is already taken by another definition; rename one")
             self._names[place.file, place.path] = name
         for place, _ in places:
-            if isinstance(place.value, dict) and place.value.get("x-abstract") is True:
+            if place.schema.get("x-abstract") is True:
                 continue
             try:
                 self._define(self._names[place.file, place.path], place)
@@ -85,14 +85,14 @@ class _Lowering:
                 yield root.child("$defs", name), name
 
     def _define(self, name: str, place: Place, node: Type | None = None) -> None:
-        schema = place.value
+        schema = place.schema
         self.definitions[name] = Definition(name, str(place), naming.module_name(place.file), Json())  # keeps its position
-        if isinstance(schema, dict) and "x-module" in schema and "x-revision" in self.source.documents[place.file]:
+        if "x-module" in schema and "x-revision" in self.source.documents[place.file]:
             module = naming.module_name(str(schema["x-module"]))
         else:
             module = naming.module_name(place.file)
         node = node or self._type(place, name, top=True)
-        doc, deprecated = _doc(schema)
+        doc, deprecated = _doc(place)
         self.definitions[name] = Definition(name, str(place), module, node, doc, deprecated)
 
     def _hoist(self, place: Place, name: str, node: Type | None = None) -> Ref:
@@ -171,8 +171,9 @@ class _Lowering:
         from referencing.exceptions import Unresolvable
 
         where = {"$ref": f"{_BASE}{quote(place.file)}#{quote(pointer(place.path))}"}
+        validator: Any = Draft202012Validator(where, registry=self._registry)  # its published types leave all arguments open
         try:
-            error = next(Draft202012Validator(where, registry=self._registry).iter_errors(place.value["default"]), None)
+            error = next(validator.iter_errors(place.value["default"]), None)
         except (Unresolvable, ValueError) as failure:
             raise place.child("default").refuse(f"the default can't be checked against its own schema: {failure}") from None
         if error is not None:
@@ -203,7 +204,7 @@ class _Lowering:
         name = self._names.get((target.file, target.path))
         if name is None:
             raise place.refuse(f"{place.value['$ref']!r} points inside a definition; move that schema into $defs")
-        if name not in self.definitions and isinstance(target.value, dict) and target.value.get("x-abstract") is True:
+        if name not in self.definitions and target.schema.get("x-abstract") is True:
             raise place.refuse(f"{name!r} is abstract: it can be extended with allOf, but is no type of its own")
         return Ref(name)
 
@@ -253,7 +254,7 @@ class _Lowering:
 
     def _member(self, place: Place, owner: str, wire: str, *, required: bool) -> Member:
         node = self._type(place, owner + naming.pascal(wire))
-        doc, deprecated = _doc(place.value)
+        doc, deprecated = _doc(place)
         return Member(wire, node, required, doc, deprecated)
 
     def _union(self, place: Place, owner: str, *, top: bool) -> Type:
@@ -263,11 +264,7 @@ class _Lowering:
         if beside:
             raise place.refuse(f"{sorted(beside)} beside '{keyword}' are not supported; write them into each arm")
         arms = [place.child(keyword, index) for index in range(len(schema[keyword]))]
-        inner = [
-            arm
-            for arm in arms
-            if isinstance(arm.value, dict) and arm.value.keys() & {"$ref", "allOf", "anyOf", "oneOf", "properties"}
-        ]
+        inner = [arm for arm in arms if arm.schema.keys() & {"$ref", "allOf", "anyOf", "oneOf", "properties"}]
         name = owner if len(inner) == 1 and not top else None  # free, since such a union gets none
         draft = draft_union(place, tuple(self._arm(arm, owner, name) for arm in arms))
         if all(isinstance(arm, Literals) for arm in draft.declared):
@@ -291,18 +288,11 @@ class _Lowering:
     def _arm(self, place: Place, owner: str, spare: str | None) -> Type:
         """One arm; `spare` is the name for an inline object that has none to go by."""
         schema = place.value
-        if gives_way(schema):
+        if gives_way(place):
             return self._ref(place.child("allOf", 0))
         name = owner
         if is_object(place, self.source) and "$ref" not in schema and not is_map(schema):
-            label = schema.get("title") or next(
-                (
-                    str(tag["const"])
-                    for tag in schema.get("properties", {}).values()
-                    if isinstance(tag, dict) and "const" in tag
-                ),
-                None,
-            )
+            label = schema.get("title") or _first_constant(place)
             if label is None and spare is not None:
                 return self._type(place, spare)
             if label is None:
@@ -311,11 +301,16 @@ class _Lowering:
         return self._type(place, name)
 
 
-def _doc(schema: Any) -> tuple[str, bool]:
-    if not isinstance(schema, dict):
-        return "", False
-    text = "\n".join(line.rstrip(" \t") for line in schema.get("description", "").strip().split("\n"))
-    return text, schema.get("deprecated") is True
+def _first_constant(place: Place) -> str | None:
+    """What an inline object can be called after: the value of its first constant member."""
+    members = [place.child("properties", wire).schema for wire in place.schema.get("properties", {})]
+    return next((str(member["const"]) for member in members if "const" in member), None)
+
+
+def _doc(place: Place) -> tuple[str, bool]:
+    description: str = place.schema.get("description", "")
+    text = "\n".join(line.rstrip(" \t") for line in description.strip().split("\n"))
+    return text, place.schema.get("deprecated") is True
 
 
 def _check_type_names(definitions: tuple[Definition, ...]) -> None:

@@ -22,8 +22,8 @@ class Part:
 
 def is_object(place: Place, source: Source, seen: tuple[str, ...] = ()) -> bool:
     """Whether `place` describes an object with members of its own (a plain `$ref` or map beside other types does not)."""
-    schema = place.value
-    if not isinstance(schema, dict) or schema.keys() & {"anyOf", "oneOf", "enum", "const"}:
+    schema = place.schema
+    if schema.keys() & {"anyOf", "oneOf", "enum", "const"}:
         return False
     if schema.get("type") == "object":
         return True
@@ -59,12 +59,12 @@ def parts(place: Place, source: Source, seen: tuple[str, ...] = ()) -> list[Part
 
 
 def _bases(place: Place, source: Source) -> list[Place]:
-    schema: dict[str, Any] = place.value
+    schema = place.schema
     bases = [source.follow(schema["$ref"], place)] if "$ref" in schema else []
     for index in range(len(schema.get("allOf", ()))):
         base = place.child("allOf", index)
-        plain_ref = isinstance(base.value, dict) and "$ref" in base.value and not base.value.keys() & BY_KIND["object"]
-        bases.append(source.follow(base.value["$ref"], base) if plain_ref else base)
+        plain_ref = "$ref" in base.schema and not base.schema.keys() & BY_KIND["object"]
+        bases.append(source.follow(base.schema["$ref"], base) if plain_ref else base)
     return bases
 
 

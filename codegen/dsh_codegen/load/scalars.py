@@ -87,17 +87,13 @@ def _pattern(place: Place) -> str | None:
 
 
 def _excluded(place: Place) -> tuple[str, ...]:
-    rule = place.value.get("not")
-    if rule is None:
+    if "not" not in place.value:
         return ()
-    if (
-        not isinstance(rule, dict)
-        or set(rule) != {"enum"}
-        or not rule["enum"]
-        or not all(isinstance(value, str) for value in rule["enum"])
-    ):
+    rule = place.child("not").schema
+    values: list[Any] = rule.get("enum", [])
+    if set(rule) != {"enum"} or not values or not all(isinstance(value, str) for value in values):
         raise place.child("not").refuse("'not' is read only as {'enum': [strings]}")
-    return tuple(dict.fromkeys(rule["enum"]))
+    return tuple(dict.fromkeys(values))
 
 
 def _bound(place: Place, keyword: str) -> int | float | None:

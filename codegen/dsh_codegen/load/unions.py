@@ -14,21 +14,17 @@ from ..errors import SchemaError
 from ..ir import (
     Arm,
     Array,
-    Boolean,
     Definition,
-    Json,
     Literals,
     Map,
     Member,
-    Null,
-    Number,
-    OpenEnum,
     Record,
     Ref,
     Scalar,
     String,
     Type,
     Union,
+    kinds,
 )
 from .files import Place
 
@@ -45,17 +41,12 @@ def draft_union(place: Place, declared: tuple[Type, ...]) -> DraftUnion:
     return DraftUnion(declared, (), None, place)
 
 
-def gives_way(schema: Any) -> bool:
+def gives_way(arm: Place) -> bool:
     """Whether an arm is written as bundles write one that gives way (x-by-member); `_check_giving_way` reads the rest."""
-    if not isinstance(schema, dict) or set(schema) != {"allOf"}:
+    if set(arm.schema) != {"allOf"}:
         return False
-    first, *rest = schema["allOf"]
-    return (
-        bool(rest)
-        and isinstance(first, dict)
-        and set(first) == {"$ref"}
-        and all(isinstance(r, dict) and set(r) == {"not"} for r in rest)
-    )
+    first, *rest = (set(arm.child("allOf", index).schema) for index in range(len(arm.schema["allOf"])))
+    return bool(rest) and first == {"$ref"} and all(keywords == {"not"} for keywords in rest)
 
 
 def finish_unions(definitions: Mapping[str, Definition]) -> tuple[Definition, ...]:
@@ -143,7 +134,7 @@ class _Finisher:
 
     def _check_kinds(self, leaves: list[Type], place: Place, seen: set[str]) -> None:
         for leaf in leaves:
-            for kind in _kinds(self._resolve(leaf)):
+            for kind in kinds(self._resolve(leaf)):
                 if kind in seen:
                     raise place.refuse(f"two arms take a JSON {kind}, and nothing tells them apart; merge them")
                 seen.add(kind)
@@ -194,7 +185,7 @@ class _Finisher:
         first = next(iter(records.values()))
         wires = [named] if named else [member.wire for member in first.members]
         shared = options.get("x-by-member", {})
-        found = []
+        found: list[str] = []
         for wire in wires:
             owned = [_tags(record.member(wire)) for record in records.values()]
             without = [name for name, tags in zip(records, owned, strict=True) if tags is None]
@@ -211,7 +202,7 @@ class _Finisher:
             )
         if len(found) > 1:
             raise place.refuse(f"the arms differ in several members ({', '.join(found)}); name the tag with 'x-tag'")
-        return str(found[0])
+        return found[0]
 
     def _check_disjoint(self, arms: list[Arm], records: Mapping[str, Record], place: Place) -> None:
         for arm in arms:
@@ -246,11 +237,9 @@ def _check_giving_way(tag: str | None, arms: tuple[Arm, ...], place: Place) -> N
     """An arm that gives way must exclude exactly what the arms chosen by a member take."""
     shared = [arm for arm in arms if arm.member is not None]
     rules = [{"not": {"properties": {tag: {"enum": list(arm.tags)}}, "required": [tag, arm.member]}} for arm in shared]
-    for index, schema in enumerate(place.value.get("anyOf", ())):
-        if gives_way(schema) and schema["allOf"][1:] != rules:
-            raise place.child("anyOf", index, "allOf").refuse(
-                "'not' is read here only as a bundle writes it beside 'x-by-member'"
-            )
+    for arm in (place.child("anyOf", index) for index in range(len(place.schema.get("anyOf", ())))):
+        if gives_way(arm) and arm.schema["allOf"][1:] != rules:
+            raise arm.child("allOf").refuse("'not' is read here only as a bundle writes it beside 'x-by-member'")
 
 
 def _tags(member: Member | None) -> tuple[Scalar, ...] | None:
@@ -269,25 +258,3 @@ def _exclude(member: Member, others: tuple[str, ...]) -> Member:
         return member
     retired = [value for value in member.type.excluded if value not in others]
     return replace(member, type=replace(member.type, excluded=(*others, *retired)))
-
-
-def _kinds(node: Type) -> set[str]:
-    """The JSON types that a non-object, non-union type admits."""
-    match node:
-        case Null():
-            return {"null"}
-        case Boolean():
-            return {"boolean"}
-        case String() | OpenEnum():
-            return {"string"}
-        case Number():
-            return {"number"}
-        case Array():
-            return {"array"}
-        case Literals(values):
-            names = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
-            return {names[type(value)] for value in values}
-        case Json():
-            return {"null", "boolean", "string", "number", "array", "object"}
-        case _:
-            return {"object"}
