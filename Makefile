@@ -41,7 +41,7 @@ demo: $(STAMPS)/python ## Judge a real log, then a broken one, with the generate
 	@echo '$$ python tests/examples/decode_log.py $(LOGS)/healthy.jsonl'
 	@$(VENV_PYTHON) tests/examples/decode_log.py $(LOGS)/healthy.jsonl
 
-test: $(STAMPS)/python $(STAMPS)/node ## Run all tests
+test: lint types $(STAMPS)/node ## Run everything that must hold: lint, types, drift, all tests
 	$(VENV_PYTHON) -m pytest $(ARGS)
 
 generate: $(STAMPS)/python ## Write generated/ from schema/

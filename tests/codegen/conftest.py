@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -20,15 +19,6 @@ def tsc() -> Tsc:
     if reason is not None:
         pytest.skip(reason)
     return Tsc(str(compiler.node()))
-
-
-@pytest.fixture(scope="session")
-def reference_dir() -> Path:
-    """Reference material that is no part of the product: real captures, in `captures/`."""
-    folder = (ROOT / os.environ.get("DSH_REFERENCE_DIR", "../shared")).resolve()
-    if not (folder / "captures").is_dir():
-        pytest.skip(f"there are no reference captures in {folder}; DSH_REFERENCE_DIR names their folder")
-    return folder
 
 
 @pytest.fixture
