@@ -20,6 +20,7 @@ from .errors import CodegenError, OutputError
 from .frames.command import INTERRUPTED, validate
 from .frames.wording import escape
 from .parity.command import parity
+from .vectors.command import vectors
 
 if TYPE_CHECKING:
     from .check import Comparison
@@ -124,6 +125,7 @@ def check(ctx: click.Context, /, revision: str | None, config: Path | None, **ov
 
 main.add_command(validate)
 main.add_command(parity)
+main.add_command(vectors)
 
 
 def _compared(revision: str | None, config: Path | None, overrides: Mapping[str, Path | None]) -> list[tuple[Tree, Comparison]]:

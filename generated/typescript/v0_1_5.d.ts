@@ -4303,10 +4303,10 @@ export type NotificationFrame<M extends keyof HarnessSdkNotificationMap = keyof 
       : { jsonrpc: "2.0"; method: M; params: HarnessSdkNotificationMap[M] }
     : never;
 
-/** The answer to a request that failed. `id` is null when the request's own could not be read. */
+/** The answer to a request that failed. */
 export interface ErrorFrame {
   jsonrpc: "2.0";
-  id: string | number | null;
+  id: string | number;
   error: {
     /**
      * -32601: The peer has no request handler installed.

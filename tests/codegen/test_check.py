@@ -203,11 +203,10 @@ def test_a_revision_was_removed(generated: Project) -> None:
 
 def test_the_generator_changed(generated: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generate_module, "_LINE_LENGTH", 60)
-    monkeypatch.setattr(generate_module, "__version__", "0.0.1")  # part of the generator's digest
+    monkeypatch.setattr(generate_module, "PINNED", {})  # part of the generator's digest
     found = drift(generated)
     assert set(found.values()) == {"changed: the generator or a template changed"}
     assert f"{PYTHON}/_codec.py" in found
-    assert f"{TYPESCRIPT}/package.json" in found
     follow_the_advice(generated)
 
 

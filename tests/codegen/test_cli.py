@@ -60,7 +60,9 @@ def test_help(project: Project) -> None:
         "Commands:\n"
         "  check     Compare the generated files with the schema.\n"
         "  generate  Write the generated files: all or none.\n"
+        "  parity    Prove that schema, Python and TypeScript agree.\n"
         "  validate  Judge logs of frames by the protocol.\n"
+        "  vectors   Make instances that every codec must judge alike.\n"
     )
 
 

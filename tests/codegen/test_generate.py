@@ -219,7 +219,7 @@ def test_one_revision_after_the_generator_changed(generated: Project, monkeypatc
     from dsh_codegen import generate as module
 
     monkeypatch.setattr(module, "_LINE_LENGTH", 40)
-    monkeypatch.setattr(module, "__version__", "0.0.1")
+    monkeypatch.setattr(module, "PINNED", {})
     generated.generate("--revision", "1.0")
     assert generated.is_clean("--revision", "1.0")
     said = generated.check()

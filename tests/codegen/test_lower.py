@@ -492,6 +492,18 @@ def test_root_schemas(tmp_path: Path) -> None:
     assert protocol.by_name["E"].type == Ref("Msg")
 
 
+@pytest.mark.parametrize("keyword", ["not", "patternProperties", "if"])
+def test_a_root_that_says_only_what_is_refused(keyword: str, tmp_path: Path) -> None:
+    with pytest.raises(SchemaError) as caught:
+        read(tmp_path, {"thing.schema.json": {keyword: {}}})
+    assert caught.value.where == f"thing.schema.json#/{keyword}"
+
+
+def test_a_whole_number_may_be_spelled_as_a_fraction(tmp_path: Path) -> None:
+    assert lower(tmp_path, {"enum": [1.0, 1, -2.0]}) == Literals((1, -2))
+    assert lower(tmp_path, {"const": 3.0, "type": "integer"}) == Literals((3,))
+
+
 def test_modules(tmp_path: Path) -> None:
     protocol = read(
         tmp_path,

@@ -285,7 +285,7 @@ CONSUMERS = {
         const empty: NotificationFrame<"block.added"> = { jsonrpc: "2.0", method: "block.added", params: {} };
         const errors: ErrorFrame[] = [
           { ...frame, error: { code: -32601, message: "" } },
-          { jsonrpc: "2.0", id: null, error: { code: 1, message: "", data: [1] } },
+          { jsonrpc: "2.0", id: 1, error: { code: 1, message: "", data: [1] } },
         ];
         // @ts-expect-error both halves of an answer
         const both: ErrorFrame = { ...frame, result: {}, error: { code: 1, message: "" } };

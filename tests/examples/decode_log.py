@@ -1,7 +1,7 @@
 """Tell what happened in a frame log, with generated dataclasses: `python decode_log.py LOG`.
 
-Rows are `{"ts", "dir", "frame"}`, as the tests' fixtures have them. Only notifications are decoded here; responses would need the
-method of their request.
+Rows are `{"ts", "dir", "frame"}`, as the tests' fixtures have them. Only notifications are decoded here; responses would need
+the method of their request.
 """
 
 from __future__ import annotations

@@ -101,11 +101,11 @@ class Examiner:
         return direction, frame.method, problems
 
     def _call_problems(self, method: Method | None, frame: Frame, direction: Direction | None) -> Iterator[Problem]:
-        if method is None and frame.method in self.protocol.elsewhere:
+        other = self.protocol.elsewhere.get(frame.method or "")
+        if method is None and other is not None:
             self.summary.elsewhere += 1
             if self._strict:
-                other = self.protocol.elsewhere[frame.method]
-                message = f"{name(frame.method)} is no method of revision {self.protocol.revision}, but of {other}"
+                message = f"{name(frame.method or '')} is no method of revision {self.protocol.revision}, but of {other}"
                 yield Problem("strict/other-revision", message, ("method",))
             return
         if method is None:

@@ -79,7 +79,7 @@ class _Lowering:
 
     def _named_places(self) -> Iterator[tuple[Place, str]]:
         for root in self.source.roots():
-            if "x-revision" not in root.value and any(key in root.value for key in CONSTRAINTS - {"not"}):
+            if "x-revision" not in root.value and not root.value.keys().isdisjoint(CONSTRAINTS | REFUSED):
                 yield root, root.value.get("title") or naming.pascal(naming.module_name(root.file))
             for name in root.value.get("$defs", {}):
                 yield root.child("$defs", name), name

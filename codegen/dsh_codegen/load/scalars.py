@@ -42,6 +42,8 @@ def literals(place: Place) -> Literals | OpenEnum:
         raise place.refuse(f"{sorted(beside)} beside '{keyword}' are not supported; list the values that remain")
     values: list[Scalar] = []
     for value in [schema["const"]] if keyword == "const" else schema["enum"]:
+        if isinstance(value, float) and value.is_integer():  # JSON may spell 2 as 2.0
+            value = int(value)
         if isinstance(value, (dict, list, float)):
             raise place.child(keyword).refuse(
                 f"the value {value!r} can't be a literal type; only strings, integers, booleans and null can"

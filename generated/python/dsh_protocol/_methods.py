@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Generic, Literal, TypeGuard, TypeVar
 
@@ -14,7 +15,7 @@ R = TypeVar("R")
 Sender = Literal["client", "server"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class TypeRef:
     """A generated class, by package, module and name; loaded when first asked for. `definition` is its name in the schema."""
 
@@ -22,6 +23,7 @@ class TypeRef:
     module: str
     name: str
     definition: str
+    _decoder: Callable[[Any], Any] | None = field(default=None, init=False, repr=False)
 
     def load(self) -> Any:
         """The class."""
@@ -29,7 +31,10 @@ class TypeRef:
 
     def decode(self, value: object) -> Any:
         """An instance from parsed JSON. Raises `DecodeError`."""
-        decoder = getattr(import_module(f"{self.package}.{self.module}"), f"decode_{self.name}")
+        decoder = self._decoder
+        if decoder is None:
+            found: Callable[[Any], Any] = getattr(import_module(f"{self.package}.{self.module}"), f"decode_{self.name}")
+            decoder = self._decoder = found
         return run(decoder, self.package, self.definition, value)
 
 

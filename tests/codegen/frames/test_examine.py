@@ -199,7 +199,8 @@ def test_strict_reports_undeclared_members_with_their_place() -> None:
 
 @pytest.mark.parametrize(("strict", "expected"), [(False, []), (True, [(1, "strict/other-revision", "$.method")])])
 def test_a_method_of_another_revision_is_tried_at_no_fault(strict: bool, expected: list[tuple[int, str, str]]) -> None:
-    newer = {**BUNDLE, "x-methods": [*BUNDLE["x-methods"], {"name": "ask/later", "sender": "client", "params": None, "result": "Ref"}]}
+    later = {"name": "ask/later", "sender": "client", "params": None, "result": "Ref"}
+    newer = {**BUNDLE, "x-methods": [*BUNDLE["x-methods"], later]}
     (old,) = protocols([("old", BUNDLE), ("new", newer)], ["old"])
     refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "unknown method: ask/later"}}
     findings, examiner = examine(log(row("c2s", request(1, "ask/later")), row("s2c", refused)), strict=strict, protocol=old)
