@@ -81,8 +81,9 @@ def test_holds_types_marker_and_schemas_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {"dsh_protocol/py.typed", "dsh_protocol/v0_1_5/schema.json", "dsh_protocol/v0_2_1/schema.json"} <= names
+    assert "dsh_runtime/py.typed" in names
     roots = {name.partition("/")[0] for name in names}
-    assert roots == {"dsh_codegen", "dsh_protocol", f"dsh_protocol-{dsh_codegen.__version__}.dist-info"}
+    assert roots == {"dsh_codegen", "dsh_protocol", "dsh_runtime", f"dsh_protocol-{dsh_codegen.__version__}.dist-info"}
 
 
 def test_decodes_frames_from_another_directory_without_extras(plain: Sandbox, tmp_path: Path) -> None:
@@ -107,6 +108,13 @@ def test_help_with_the_extra_imports_nothing_slow(with_extra: Sandbox, tmp_path:
     help_text, imported = done.stdout.split("imported:")
     assert re.search(r"^Usage: dsh-codegen ", help_text)
     assert not SLOW_LIBRARIES & set(imported.split())
+
+
+def test_client_and_server_of_the_wheel_talk(with_extra: Sandbox, tmp_path: Path) -> None:
+    example = ROOT / "tests" / "examples" / "ask.py"
+    done = with_extra.run(with_extra.python, "-W", "error", example, "echo:tool Hello.", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["  (it calls echo)", "'The tool gave: Hello.' (completed, 17 events)"]
 
 
 def test_version(with_extra: Sandbox, tmp_path: Path) -> None:
