@@ -19,7 +19,11 @@ from tests.packaging.sandbox import OFFLINE_PIP, ROOT, Sandbox
 
 pytestmark = pytest.mark.xdist_group("recipes")  # one worker, since the recipes share a machine
 
-EDITED: Final = "generated/python/dsh_protocol/__init__.py"
+# for each check a hand-made edit that it must find: the file, and what becomes what there
+EDITS: Final = {
+    "dsh-codegen check": ("generated/python/dsh_protocol/__init__.py", "from __future__", "# edited by hand\nfrom __future__"),
+    "dsh-codegen parity": ("generated/typescript/v0_2_1.d.ts", "  messageId: string;", "  messageId?: string;"),
+}
 LEFT_OUT: Final = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "__pycache__", "node_modules", "dist")
 SHELL: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
 
@@ -91,16 +95,23 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_passes_on_a_clean_tree_and_fails_on_an_edited_one(recipe: Recipe, machine: Sandbox, workspace: Path) -> None:
-    *_, check = steps = recipe(workspace)
+    steps = recipe(workspace)
     for script, cwd, env in steps:
         done = machine.run(*SHELL, script, cwd=cwd, env={**OFFLINE_PIP, **env})
         assert done.returncode == 0, done.stdout + done.stderr
 
-    with (workspace / EDITED).open("a", encoding="utf-8", newline="\n") as file:
-        file.write("# edited by hand\n")
-    done = machine.run(*SHELL, check.script, cwd=check.cwd, env=check.env)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert EDITED in done.stdout + done.stderr
+    for step in steps:
+        if not step.script.startswith("dsh-codegen "):
+            continue
+        name, old, new = EDITS[" ".join(step.script.split()[:2])]
+        file = workspace / name
+        text = file.read_text(encoding="utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new), encoding="utf-8", newline="\n")
+        done = machine.run(*SHELL, step.script, cwd=step.cwd, env=step.env)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert (name if "check" in step.script else "SessionPromptResult") in done.stdout + done.stderr
+        file.write_text(text, encoding="utf-8", newline="\n")
 
 
 def test_all_recipes_run_the_same_checks(tmp_path: Path) -> None:

@@ -1,0 +1,5 @@
+export interface Wide {
+  name: string;
+  description: string;
+  more: number[];
+}
