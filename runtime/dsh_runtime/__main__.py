@@ -9,15 +9,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from types import FrameType
 from typing import NoReturn
 
 PROFILES = {"sdk": True, "sdk-minimal": False}
 """Profile names, and whether they read DSH_MAX_TOKENS_AS_SUCCESS (rule S154)."""
 
 
+def _exit_quietly(_signal: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(0)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command; returns its exit code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the event loop takes over
+    signal.signal(signal.SIGTERM, _exit_quietly)  # until the event loop takes over
     try:
         return _run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:

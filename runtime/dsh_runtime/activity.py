@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from .errors import RemoteProtocolError
 from .routing import HarnessNotification, UndecodedEvent
+from .unchecked import elements, member, members
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,8 @@ class Interval:
         return notification.method == method and notification.raw.get("sessionId") == self._receipt.session_id
 
     def _root_event(self, notification: HarnessNotification) -> dict[str, Any] | None:
-        event = notification.raw.get("event")
-        return event if self._about_root(notification, "session.event") and isinstance(event, dict) else None
+        event = members(notification.raw.get("event"))
+        return event if event and self._about_root(notification, "session.event") else None
 
 
 class ReceiptToIdle(Interval):
@@ -101,9 +102,8 @@ class ReceiptToIdle(Interval):
         event = self._root_event(notification)
         if event is None or event.get("type") != "agent/inbox/spliced":
             return False
-        inserted = _member(event, "data", "inserted")
-        messages = inserted if isinstance(inserted, list) else []
-        return any(isinstance(message, dict) and message.get("id") == self._receipt.message_id for message in messages)
+        inserted = elements(member(event, "data", "inserted"))
+        return any(members(message).get("id") == self._receipt.message_id for message in inserted)
 
     def _ends(self, notification: HarnessNotification) -> bool:
         return self._about_root(notification, "session.status") and notification.raw.get("status") == "idle"
@@ -111,7 +111,7 @@ class ReceiptToIdle(Interval):
     def _finish_reason(self, turn_end: dict[str, Any] | None) -> str | None:
         if turn_end is None:
             return None
-        kind = _member(turn_end, "data", "reason", "kind")
+        kind = member(turn_end, "data", "reason", "kind")
         if not isinstance(kind, str):
             raise RemoteProtocolError("turn/end event requires a string data.reason.kind")
         return kind
@@ -127,7 +127,7 @@ class UntilFinished(Interval):
         return self._about_root(notification, "session.finished")
 
     def _finish_reason(self, _: dict[str, Any] | None) -> str | None:
-        kind = _member(self._taken[-1].raw, "reason", "kind")
+        kind = member(self._taken[-1].raw, "reason", "kind")
         return kind if isinstance(kind, str) else None
 
     def _status(self) -> str | None:
@@ -135,12 +135,6 @@ class UntilFinished(Interval):
         if not isinstance(status, str):
             raise RemoteProtocolError("session.finished requires a string status")
         return status
-
-
-def _member(value: Any, *path: str) -> Any:
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _last(events: list[dict[str, Any]], kind: str) -> dict[str, Any] | None:
@@ -151,7 +145,8 @@ def _final_response(events: list[dict[str, Any]]) -> str:
     last = _last(events, "assistant/message")
     if last is None:
         return ""
-    content = _member(last, "data", "message", "content")
-    if not isinstance(content, list) or not all(isinstance(_member(block, "type"), str) for block in content):
+    content = member(last, "data", "message", "content")
+    blocks = elements(content)
+    if not isinstance(content, list) or not all(isinstance(member(block, "type"), str) for block in blocks):
         raise RemoteProtocolError("assistant/message event requires an array data.message.content of typed blocks")
-    return "".join(block["text"] for block in content if block["type"] == "text" and isinstance(block.get("text"), str))
+    return "".join(block["text"] for block in blocks if block["type"] == "text" and isinstance(block.get("text"), str))

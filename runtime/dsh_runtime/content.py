@@ -33,8 +33,9 @@ def content_blocks(prompt: Prompt) -> list[Any]:
     """
     if isinstance(prompt, str):
         return [{"type": "text", "text": prompt}]
-    if isinstance(prompt, Mapping | bytes | bytearray) or not hasattr(prompt, "__iter__"):
-        raise LocalProtocolError(f"a prompt is a text or a list of content blocks, not {type(prompt).__name__}")
+    given: Any = prompt
+    if isinstance(given, Mapping | bytes | bytearray) or not hasattr(given, "__iter__"):
+        raise LocalProtocolError(f"a prompt is a text or a list of content blocks, not {prompt.__class__.__name__}")
     try:
         return [encode(block) for block in prompt]
     except TypeError as error:

@@ -17,6 +17,7 @@ from dsh_protocol import DecodeError, Request
 
 from .activity import Interval, PromptReceipt, ReceiptToIdle, UntilFinished
 from .errors import LocalProtocolError, RemoteProtocolError
+from .unchecked import member, members
 
 R = TypeVar("R")
 
@@ -69,7 +70,7 @@ class Dialect:
         Raises `LocalProtocolError` for a member that the revision does not have.
         """
         given = {name: value for name, value in optional.items() if value is not None}
-        where = os.path.abspath("." if cwd is None else os.fspath(cwd))  # noqa: PTH100 - no symbolic link is followed
+        where: str = os.path.abspath("." if cwd is None else os.fspath(cwd))  # noqa: PTH100 - no symbolic link is followed
         try:
             return self.module.InitializeParams(cwd=where, provider=provider, model=model, **given)
         except TypeError as error:
@@ -77,16 +78,14 @@ class Dialect:
 
     def initialized(self, result: Any) -> Initialized:
         """The result of `initialize`. Raises `RemoteProtocolError` (rule C30)."""
-        info = result.get("serverInfo") if isinstance(result, dict) else None
-        if isinstance(result, dict) and not (
-            isinstance(info, dict) and isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
-        ):
+        names = [member(result, "serverInfo", name) for name in ("name", "version")]
+        if isinstance(result, dict) and not all(isinstance(name, str) for name in names):
             raise RemoteProtocolError(f"initialize returned no server identity: {_shown(result)}")
         return decode_result(self.module.METHODS["initialize"], result)  # type: ignore[no-any-return]
 
     def receipt(self, session_id: str, result: Any) -> PromptReceipt:
         """The result of `session/prompt`. Raises `RemoteProtocolError` (rule C30)."""
-        if isinstance(result, dict) and self.interval.by_message and not isinstance(result.get("messageId"), str):
+        if isinstance(result, dict) and self.interval.by_message and not isinstance(member(result, "messageId"), str):
             raise RemoteProtocolError(f"session/prompt returned no message id: {_shown(result)}")
         decoded = decode_result(self.module.METHODS["session/prompt"], result)
         return PromptReceipt(session_id, getattr(decoded, "message_id", None))
@@ -114,7 +113,7 @@ def decode_result(method: Request[Any, R], result: Any) -> R:
     if not isinstance(result, dict):
         raise RemoteProtocolError(f"{method.method} response must be a JSON object")
     try:
-        return method.decode_result(result)
+        return method.decode_result(members(result))
     except DecodeError as error:
         raise RemoteProtocolError(f"{method.method} response: {error}") from error
 

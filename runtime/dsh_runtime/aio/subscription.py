@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Self
 
@@ -84,7 +84,7 @@ class Subscription(Mailbox):
 
 
 @asynccontextmanager
-async def bounded(timeout: float | None, text: str) -> AsyncIterator[None]:
+async def bounded(timeout: float | None, text: str) -> AsyncGenerator[None, None]:
     """Raise `TimeoutError` with that text when the block takes longer than `timeout` seconds; None does not bound it."""
     limit = asyncio.timeout(timeout)
     try:
