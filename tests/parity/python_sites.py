@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from dsh_codegen.parity.found import Tags
 from dsh_codegen.parity.model import Side
-from dsh_codegen.parity.pairwise import Tags
-from dsh_codegen.parity.python import parse_module, read_definitions, read_methods
-from tests.parity.sites import OTHER, Place, Site, one, spliced
+from dsh_codegen.parity.python import parse_module, read_definitions
+from tests.parity.python_methods import method_sites
+from tests.parity.python_text import Piece
+from tests.parity.sites import OTHER, Site, Sites, also_named
 
 _SWAPPED: Final = {"str": "int", "int": "str", "float": "str", "bool": "str", "Any": "str"}
 
@@ -21,16 +22,15 @@ class PythonSites:
 
     def __init__(self, folder: Path, side: Side, tags: Tags, skipped: Set[str]) -> None:
         self._folder = folder
-        self._skipped = skipped
         self._side = side
-        self._tags = tags
+        self._sites = Sites(side, tags, skipped)
 
     def all(self) -> Iterator[Site]:
         """Every site, module by module, then the method map."""
         for file in sorted(self._folder.glob("*.py")):
             if file.name not in ("__init__.py", "methods.py"):
                 yield from self._module(file.read_text(encoding="utf-8"))
-        yield from self._methods((self._folder / "methods.py").read_text(encoding="utf-8"))
+        yield from method_sites((self._folder / "methods.py").read_text(encoding="utf-8"), self._sites)
 
     def _module(self, text: str) -> Iterator[Site]:
         lines = text.encode().splitlines(keepends=True)
@@ -49,7 +49,7 @@ class PythonSites:
             if name in parts and isinstance(parts[name][0], ast.AnnAssign):
                 parts[name].append(node)
         for name, nodes in parts.items():
-            if name in self._skipped:
+            if name in self._sites.skipped:
                 continue
             piece = b"".join(_text(node, lines) for node in nodes)
             yield from self._piece(name, piece)
@@ -57,9 +57,8 @@ class PythonSites:
     def _piece(self, name: str, piece: bytes) -> Iterator[Site]:
         assert self._read(name, piece.decode()) == self._side.definitions, name  # the piece says all that the module says of it
         node, *codecs = ast.parse(piece).body
-        offsets = _offsets(piece)
-        edit = _Edit(self, name, piece, offsets)
-        yield from self._definition(name)
+        edit = _Edit(self._sites, name, Piece(piece))
+        yield from self._sites.definition(name)
         if isinstance(node, ast.ClassDef):
             for item in node.body:
                 if isinstance(item, ast.AnnAssign):
@@ -71,27 +70,6 @@ class PythonSites:
     def _read(self, name: str, text: str) -> dict[str, object]:
         found = read_definitions(parse_module(text))
         return {**self._side.definitions, **{each: definition for each, definition in found.items() if each == name}}
-
-    def mutant(self, name: str, text: str) -> Side:
-        """The side with one definition read from another text."""
-        return replace(self._side, definitions={**self._side.definitions, **read_definitions(parse_module(text))})
-
-    def category(self, name: str, path: str, category: str) -> str:
-        """The class that a difference has there."""
-        tag = (name, path[1:]) in self._tags
-        return "discriminator" if tag and category in ("type", "literals", "open") else category
-
-    def _definition(self, name: str) -> Iterator[Site]:
-        def renamed() -> Side:
-            found = {OTHER if each == name else each: definition for each, definition in self._side.definitions.items()}
-            return replace(self._side, definitions=found)
-
-        def removed() -> Side:
-            return replace(self._side, definitions={k: v for k, v in self._side.definitions.items() if k != name})
-
-        both = one(name, "", "definition") | one(OTHER, "", "definition")
-        yield Site("python", "definition", f"rename {name}", both, renamed)
-        yield Site("python", "definition", f"remove {name}", one(name, "", "definition"), removed)
 
     def _field(self, edit: _Edit, item: ast.AnnAssign) -> Iterator[Site]:
         assert isinstance(item.value, ast.Call)
@@ -106,8 +84,7 @@ class PythonSites:
             return
         wire = str(value.value)
         path = f".{wire}"
-        renamed = edit.site("member", f"rename {wire}", path, (value, repr(OTHER)))
-        yield replace(renamed, expected=renamed.expected | one(edit.name, f".{OTHER}", "member"))
+        yield also_named(edit.site("member", f"rename {wire}", path, (value, repr(OTHER))), path=f".{OTHER}")
         yield edit.site("member", f"remove {wire}", path, (item, "pass"))
         default = options.get("default")
         hint = item.annotation
@@ -135,8 +112,7 @@ class PythonSites:
             if " | None" in hinted:
                 yield edit.site("nullable", f"{wire} not null", path, (hint, hinted.replace(" | None", "", 1)))
         else:
-            category = self.category(edit.name, path, "literals")
-            yield edit.site(category, f"default of {wire}", path, (default.value, _other(default.value)))
+            yield edit.site("literals", f"default of {wire}", path, (default.value, _other(default.value)))
             yield edit.site("required", f"{wire} optional", path, (hint, f"{hinted} | UnsetType"), (default.value, "UNSET"))
             yield edit.site("nullable", f"{wire} null", path, (hint, f"{hinted} | None"))
         yield from self._hint(edit, hint, path)
@@ -234,83 +210,20 @@ class PythonSites:
                 case _:
                     pass
 
-    def _methods(self, text: str) -> Iterator[Site]:
-        piece = text.encode()
-        offsets = _offsets(piece)
-
-        def site(category: str, method: str, what: str, node: ast.expr, new: str) -> Site:
-            start, end = _span(node, offsets)
-
-            def mutate() -> Side:
-                return replace(self._side, methods=read_methods(parse_module(spliced(piece, (start, end, new)))))
-
-            expected: frozenset[Place] = one(method, "", category)
-            if what.startswith("rename"):
-                expected |= one(OTHER, "", category)
-            return Site("python", category, f"{what} {method}", expected, mutate)
-
-        for node in ast.parse(text).body:
-            match node:
-                case ast.AnnAssign(target=ast.Name(id="METHODS"), value=ast.Dict(keys=keys, values=calls)):
-                    for key, call in zip(keys, calls, strict=True):
-                        assert isinstance(key, ast.Constant)
-                        assert isinstance(call, ast.Call)
-                        name = str(key.value)
-                        yield site("method", name, "rename the key of", key, repr(OTHER))
-                        yield site("method", name, "another name inside", call.args[0], repr(OTHER))
-                        swapped = "server" if ast.unparse(call.args[1]) == "'client'" else "client"
-                        yield site("sender", name, "sender of", call.args[1], repr(swapped))
-                        kind = "Notification" if ast.unparse(call.func) == "Request" else "Request"
-                        yield site("result", name, "kind of", call.func, kind)
-                        for way, payload in zip(("params", "result"), call.args[2:], strict=False):
-                            if isinstance(payload, ast.Call):
-                                yield site(way, name, f"class of {way} of", payload.args[2], repr(OTHER))
-                                yield site(way, name, f"definition of {way} of", payload.args[3], repr(OTHER))
-                            else:
-                                yield site(way, name, f"{way} of", payload, f"TypeRef(_PACKAGE, 'm', '{OTHER}', '{OTHER}')")
-                case ast.Assign(targets=[ast.Name(id="Methods")], value=ast.Call(args=[_, ast.Dict(keys=keys, values=hints)])):
-                    for key, hint in zip(keys, hints, strict=True):
-                        assert isinstance(key, ast.Constant)
-                        assert isinstance(hint, ast.Constant)
-                        name = str(key.value)
-                        yield site("method", name, "rename the type of", key, repr(OTHER))
-                        head, _, rest = str(hint.value).rstrip("]").partition("[")
-                        names = rest.split(", ")
-                        for index, way in enumerate(("params", "result")[: len(names)]):
-                            changed = [OTHER if at == index else each for at, each in enumerate(names)]
-                            yield site(way, name, f"typed {way} of", hint, repr(f"{head}[{', '.join(changed)}]"))
-                case ast.FunctionDef(
-                    name="decode_params" | "decode_result" as function,
-                    args=ast.arguments(args=[first, _]),
-                    returns=ast.expr() as returns,
-                ) if isinstance(first.annotation, ast.Subscript):
-                    key = first.annotation.slice
-                    assert isinstance(key, ast.Constant)
-                    name, way = str(key.value), function.removeprefix("decode_")
-                    yield site("method", name, f"rename the overload for {way} of", key, repr(OTHER))
-                    yield site(way, name, f"overload for {way} of", returns, OTHER)
-                case _:
-                    pass
-
 
 class _Edit:
     """Sites of one definition's text."""
 
-    def __init__(self, sites: PythonSites, name: str, piece: bytes, offsets: list[int]) -> None:
+    def __init__(self, sites: Sites, name: str, piece: Piece) -> None:
         self.name = name
         self._sites = sites
         self._piece = piece
-        self._offsets = offsets
 
     def site(self, category: str, what: str, path: str, *edits: tuple[ast.AST, str]) -> Site:
         """The text with nodes replaced."""
-        spans = [(*_span(node, self._offsets), new) for node, new in edits]
-        category = self._sites.category(self.name, path, category)
-
-        def mutate() -> Side:
-            return self._sites.mutant(self.name, spliced(self._piece, *spans))
-
-        return Site("python", category, f"{self.name}{path}: {what}", one(self.name, path, category), mutate)
+        return self._sites.inside(
+            category, what, self.name, path, lambda: read_definitions(parse_module(self._piece.changed(*edits)))
+        )
 
 
 def _owner(node: ast.stmt) -> str:
@@ -330,20 +243,6 @@ def _text(node: ast.stmt, lines: list[bytes]) -> bytes:
     decorators = getattr(node, "decorator_list", [])
     start = min([node.lineno, *(each.lineno for each in decorators)])
     return b"".join(lines[start - 1 : node.end_lineno]) + b"\n"
-
-
-def _offsets(piece: bytes) -> list[int]:
-    found = [0]
-    for line in piece.splitlines(keepends=True):
-        found.append(found[-1] + len(line))
-    return found
-
-
-def _span(node: ast.AST, offsets: list[int]) -> tuple[int, int]:
-    assert isinstance(node, (ast.expr, ast.stmt))
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return offsets[node.lineno - 1] + node.col_offset, offsets[node.end_lineno - 1] + node.end_col_offset
 
 
 def _alternatives(hint: ast.expr) -> list[ast.expr]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Set
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any, Final
 
-from dsh_codegen.parity.model import Definition, Side
-from dsh_codegen.parity.pairwise import Tags
+from dsh_codegen.parity.found import Tags
+from dsh_codegen.parity.model import Definition, Method, Side
 from dsh_codegen.parity.schema import read_definition, read_schema
-from tests.parity.sites import OTHER, Site, one
+from tests.parity.sites import OTHER, Site, Sites, also_named
 
 _SWAPPED: Final = {"string": "integer", "integer": "string", "number": "string", "boolean": "string"}
 
@@ -20,14 +19,12 @@ class SchemaSites:
 
     def __init__(self, bundle: dict[str, Any], side: Side, tags: Tags, skipped: Set[str]) -> None:
         self._bundle = bundle
-        self._skipped = skipped
-        self._side = side
-        self._tags = tags
+        self._sites = Sites(side, tags, skipped)
 
     def all(self) -> Iterator[Site]:
         """Every site, definition by definition, then the method map."""
         for name, schema in self._bundle["$defs"].items():
-            if name in self._skipped:
+            if name in self._sites.skipped:
                 continue
             yield from self._definition(name, schema)
             yield from self._shape(name, "", schema, ())
@@ -37,29 +34,15 @@ class SchemaSites:
         yield from self._methods()
 
     def _site(self, category: str, what: str, name: str, path: str, change: Callable[[dict[str, Any]], None]) -> Site:
-        def mutate() -> Side:
+        def read() -> dict[str, Definition]:
             schema = copy.deepcopy(self._bundle["$defs"][name])
             change(schema)
-            return self._with(name, read_definition(name, schema))
+            return {name: read_definition(name, schema)}
 
-        if category in ("type", "literals", "open") and (name, path[1:]) in self._tags:
-            category = "discriminator"
-        return Site("schema", category, what, one(name, path, category), mutate)
-
-    def _with(self, name: str, definition: Definition) -> Side:
-        return replace(self._side, definitions={**self._side.definitions, name: definition})
+        return self._sites.inside(category, what, name, path, read)
 
     def _definition(self, name: str, schema: dict[str, Any]) -> Iterator[Site]:
-        def renamed() -> Side:
-            found = {OTHER if each == name else each: definition for each, definition in self._side.definitions.items()}
-            return replace(self._side, definitions=found)
-
-        def removed() -> Side:
-            return replace(self._side, definitions={k: v for k, v in self._side.definitions.items() if k != name})
-
-        both = one(name, "", "definition") | one(OTHER, "", "definition")
-        yield Site("schema", "definition", f"rename {name}", both, renamed)
-        yield Site("schema", "definition", f"remove {name}", one(name, "", "definition"), removed)
+        yield from self._sites.definition(name)
         if "properties" in schema:
             closed = schema.get("additionalProperties") is False
             yield self._site(
@@ -92,8 +75,7 @@ class SchemaSites:
         def toggle(schema: dict[str, Any]) -> None:
             schema["required"] = sorted({*schema["required"]} ^ {wire})
 
-        site = self._site("member", f"rename {wire}", name, f".{wire}", rename)
-        yield replace(site, expected=site.expected | one(name, f".{OTHER}", "member"))
+        yield also_named(self._site("member", f"rename {wire}", name, f".{wire}", rename), path=f".{OTHER}")
         yield self._site("member", f"remove {wire}", name, f".{wire}", remove)
         yield self._site("required", f"toggle {wire}", name, f".{wire}", toggle)
 
@@ -179,21 +161,23 @@ class SchemaSites:
         for index, row in enumerate(rows):
             for key, category in (("name", "method"), ("sender", "sender"), ("params", "params"), ("result", "result")):
 
-                def mutate(index: int = index, key: str = key) -> Side:
-                    changed = copy.deepcopy(rows)
+                def changed(index: int = index, key: str = key) -> Mapping[str, Method] | None:
+                    new = copy.deepcopy(rows)
                     swapped = {"client": "server", "server": "client"}
-                    changed[index][key] = swapped[changed[index][key]] if key == "sender" else OTHER
-                    return replace(self._side, methods=read_schema({"$defs": {}, "x-methods": changed}).methods)
+                    new[index][key] = swapped[new[index][key]] if key == "sender" else OTHER
+                    return _read_methods(new)
 
-                expected = one(row["name"], "", category) | (one(OTHER, "", category) if key == "name" else frozenset())
-                yield Site("schema", category, f"{key} of {row['name']}", expected, mutate)
+                site = self._sites.method(category, f"{key} of", row["name"], changed)
+                yield also_named(site) if key == "name" else site
 
-            def removed(index: int = index) -> Side:
-                return replace(
-                    self._side, methods=read_schema({"$defs": {}, "x-methods": rows[:index] + rows[index + 1 :]}).methods
-                )
+            def removed(index: int = index) -> Mapping[str, Method] | None:
+                return _read_methods(rows[:index] + rows[index + 1 :])
 
-            yield Site("schema", "method", f"remove {row['name']}", one(row["name"], "", "method"), removed)
+            yield self._sites.method("method", "remove", row["name"], removed)
+
+
+def _read_methods(rows: list[dict[str, Any]]) -> Mapping[str, Method] | None:
+    return read_schema({"$defs": {}, "x-methods": rows}).methods
 
 
 def _by_another(arm: str) -> Callable[[dict[str, Any]], None]:

@@ -111,12 +111,39 @@ def test_names(samples: Path) -> None:
     found = said(compared("--python", str(samples / "models.py"), "--names", str(names)))
     assert not any(place.startswith("ImageAttachmentRef") for place, _ in found)
     assert found["ToolCallBlock.arguments", "map"] == "error"  # not by its name, but as an arm of a prompt's blocks
-    for text, message in (('{"Txet": "TextBlock"}', "did you mean 'Text'?"), ("[]", "it must be a JSON object")):
+    for text, message in (
+        ('{"Txet": "TextBlock"}', "did you mean 'Text'?"),
+        ('{"Text": "TextBlok"}', "the schema has no 'TextBlok'; did you mean 'TextBlock'?"),
+        ("[]", "it must be a JSON object"),
+    ):
         names.write_text(text)
         command = ["parity", "--config", str(ROOT / "pyproject.toml"), "--python", str(samples / "models.py")]
         result = CliRunner().invoke(main, [*command, "--names", str(names)])
         assert result.exit_code == 2
         assert message in result.output
+
+
+def test_keys_behind_an_alias_and_types_in_a_circle(tmp_path: Path) -> None:
+    (tmp_path / "types.d.ts").write_text(
+        'type Keys = "type" | "text";\n'
+        'type Wide = { type: "text"; text: string; more: null };\n'
+        "export type TextBlock = Pick<Wide, Keys>;\n"
+        'export type ReasoningBlock = Omit<Wide, Keys> & { type: "reasoning"; text: string };\n'
+        "type A = B;\ntype B = A;\n"
+        "export type Circle = { [K in A]: string };\n"
+        "type Tree<T> = { left: Tree<T>; right: Tree<T>; leaf: Tree<Tree<T>> };\n"
+        "export type Trees = Tree<string>;\n"
+    )
+    found = said(compared("--typescript", str(tmp_path / "types.d.ts")))
+    assert found == {("ReasoningBlock.more", "member"): "error"}
+
+
+def test_nothing_in_common_is_no_agreement(tmp_path: Path) -> None:
+    (tmp_path / "types.d.ts").write_text("export interface Elsewhere { here: string }\n")
+    command = ["parity", "--config", str(ROOT / "pyproject.toml"), "--typescript", str(tmp_path / "types.d.ts")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert "nothing was compared" in result.output
 
 
 def test_a_module_is_found_without_being_imported(tmp_path: Path) -> None:

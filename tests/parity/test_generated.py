@@ -153,6 +153,13 @@ def check_github(text: str) -> None:
     assert re.fullmatch(r"::error file=[^,]+,line=\d+,title=parity%3A type::.+", line)
 
 
+def test_the_line_shown_is_that_of_the_side_which_is_alone(project: Path) -> None:
+    target = project / TYPESCRIPT
+    target.write_text(edited("  name: string;", "  name?: string;")(target.read_text(encoding="utf-8")), encoding="utf-8")
+    (line,) = [line for line in parity(project, "--format", "github").output.splitlines() if line.startswith("::")]
+    assert f"{HEAD}.d.ts,line=" in line
+
+
 def check_json(text: str) -> None:
     (revision,) = json.loads(text)["revisions"]
     (found,) = revision["differences"]
@@ -173,6 +180,7 @@ CHECKS: Final[dict[str, Callable[[str], None]]] = {
     [
         (("--revision", "0.2.2"), "did you mean '0.2.1'?"),
         (("--names", "x.json"), "--names is for types of others"),
+        (("--role", "client"), "--role is for types of others"),
         (("--python", "no_such_module_here"), "there is no module"),
         (("--typescript", "nowhere"), "there is no such file or folder"),
     ],

@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import pytest
 
-from dsh_codegen.parity.compare import Memory, differences
+from dsh_codegen.parity.compare import differences
 from dsh_codegen.parity.difference import CATEGORIES
+from dsh_codegen.parity.memory import Memory
 from dsh_codegen.parity.model import Definition, Side
 from dsh_codegen.parity.python import read_package
 from dsh_codegen.parity.schema import read_schema

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from tree_sitter import Node
 
-from dsh_codegen.parity.model import Side
-from dsh_codegen.parity.pairwise import Tags
-from dsh_codegen.parity.ts_syntax import parser, text
+from dsh_codegen.parity.found import Tags
+from dsh_codegen.parity.model import Method, Side
+from dsh_codegen.parity.ts_nodes import text
+from dsh_codegen.parity.ts_syntax import parser
 from dsh_codegen.parity.typescript import FRAMES, read_definitions, read_methods
-from tests.parity.sites import OTHER, Site, one, spliced
+from tests.parity.sites import OTHER, Site, Sites, also_named, spliced
 
 _SWAPPED: Final = {"string": "number", "number": "string", "boolean": "string", "unknown": "string"}
 _FUTURE: Final = "OrUnknown"
@@ -23,11 +23,10 @@ class TypescriptSites:
     """The changes of one generated file."""
 
     def __init__(self, file: Path, maps: Sequence[str], side: Side, tags: Tags, skipped: Set[str]) -> None:
-        self._skipped = skipped
         self._source = file.read_bytes()
         self._maps = maps
         self._side = side
-        self._tags = tags
+        self._sites = Sites(side, tags, skipped)
 
     def all(self) -> Iterator[Site]:
         """Every site, declaration by declaration; the method maps too."""
@@ -43,14 +42,14 @@ class TypescriptSites:
         for name, piece in pieces.items():
             if name in self._maps:
                 yield from self._methods(name, piece)
-            elif name not in self._skipped:
+            elif name not in self._sites.skipped:
                 yield from self._piece(name, piece)
 
     def _piece(self, name: str, piece: bytes) -> Iterator[Site]:
         found = read_definitions(piece.decode())
         assert found == {name: self._side.definitions[name]}, name  # the piece says all that the file says of it
-        yield from self._definition(name)
-        edit = _Edit(self, name, piece)
+        yield from self._sites.definition(name)
+        edit = _Edit(self._sites, name, piece)
         declarations = [
             statement.child_by_field_name("declaration") for statement in parser().parse(piece).root_node.named_children
         ]
@@ -72,34 +71,11 @@ class TypescriptSites:
                 for part in _alternatives(_child(node, "value")):
                     yield edit.site("open", f"future {text(part)} swapped", "", (part.start_byte, part.end_byte, OTHER))
 
-    def mutant(self, name: str, source: str) -> Side:
-        """The side with one definition read from another text."""
-        found = read_definitions(source)
-        return replace(self._side, definitions={**self._side.definitions, name: found[name]})
-
-    def category(self, name: str, path: str, category: str) -> str:
-        """The class that a difference has there."""
-        tag = (name, path[1:]) in self._tags
-        return "discriminator" if tag and category in ("type", "literals", "open") else category
-
-    def _definition(self, name: str) -> Iterator[Site]:
-        def renamed() -> Side:
-            found = {OTHER if each == name else each: definition for each, definition in self._side.definitions.items()}
-            return replace(self._side, definitions=found)
-
-        def removed() -> Side:
-            return replace(self._side, definitions={k: v for k, v in self._side.definitions.items() if k != name})
-
-        both = one(name, "", "definition") | one(OTHER, "", "definition")
-        yield Site("typescript", "definition", f"rename {name}", both, renamed)
-        yield Site("typescript", "definition", f"remove {name}", one(name, "", "definition"), removed)
-
     def _member(self, edit: _Edit, member: Node) -> Iterator[Site]:
         name = _child(member, "name")
         wire = text(name).strip('"')
         path = f".{wire}"
-        renamed = edit.site("member", f"rename {wire}", path, _swap(name, OTHER))
-        yield replace(renamed, expected=renamed.expected | one(edit.name, f".{OTHER}", "member"))
+        yield also_named(edit.site("member", f"rename {wire}", path, _swap(name, OTHER)), path=f".{OTHER}")
         yield edit.site("member", f"remove {wire}", path, (member.start_byte, member.end_byte + 1, ""))
         optional = next((child for child in member.children if child.type == "?"), None)
         span = (name.end_byte, name.end_byte, "?") if optional is None else (optional.start_byte, optional.end_byte, "")
@@ -176,12 +152,10 @@ class TypescriptSites:
         assert other
 
         def site(category: str, method: str, what: str, span: tuple[int, int, str]) -> Site:
-            def mutate() -> Side:
-                found = read_methods([read_definitions(spliced(piece, span))[table]])
-                return replace(self._side, methods={**rest, **found})
+            def read() -> dict[str, Method]:
+                return {**rest, **read_methods([read_definitions(spliced(piece, span))[table]])}
 
-            expected = one(method, "", category) | (one(OTHER, "", category) if what == "rename" else frozenset())
-            return Site("typescript", category, f"{what} {method}", expected, mutate)
+            return self._sites.method(category, what, method, read)
 
         body = _child(_child(parser().parse(piece).root_node.named_children[0], "declaration"), "body")
         for row in body.named_children:
@@ -189,7 +163,7 @@ class TypescriptSites:
                 continue
             key, held = _child(row, "name"), _child(row, "type").named_children[0]
             method = text(key).strip('"')
-            yield site("method", method, "rename", _swap(key, OTHER))
+            yield also_named(site("method", method, "rename", _swap(key, OTHER)))
             yield site("method", method, "remove", (row.start_byte, row.end_byte + 1, ""))
             if held.type != "object_type":
                 yield site("params", method, "params of", _swap(held, OTHER))
@@ -204,19 +178,16 @@ class TypescriptSites:
 class _Edit:
     """Sites of one definition's text."""
 
-    def __init__(self, sites: TypescriptSites, name: str, piece: bytes) -> None:
+    def __init__(self, sites: Sites, name: str, piece: bytes) -> None:
         self.name = name
         self._sites = sites
         self._piece = piece
 
     def site(self, category: str, what: str, path: str, span: tuple[int, int, str]) -> Site:
         """The text with bytes replaced."""
-        category = self._sites.category(self.name, path, category)
-
-        def mutate() -> Side:
-            return self._sites.mutant(self.name, spliced(self._piece, span))
-
-        return Site("typescript", category, f"{self.name}{path}: {what}", one(self.name, path, category), mutate)
+        return self._sites.inside(
+            category, what, self.name, path, lambda: {self.name: read_definitions(spliced(self._piece, span))[self.name]}
+        )
 
 
 def _alternatives(node: Node) -> list[Node]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from dsh_codegen.parity.model import Member, Object, Shape, text, union
+from .model import Member, Object, Shape, text, union
 
 Arm: TypeAlias = "tuple[Object, str | None]"
 """An object, and the name of its definition if it has one."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from dsh_codegen.parity.hints import Lookup, constant, last_name, parts_of, shape_of
-from dsh_codegen.parity.model import (
+from .hints import Lookup, constant, last_name, parts_of, shape_of
+from .model import (
     NOTHING,
     Definition,
     Member,

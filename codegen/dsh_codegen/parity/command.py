@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from dsh_codegen.config import Config, load_config
-from dsh_codegen.errors import ConfigError, OutputError, suggestion
-from dsh_codegen.manifest import read_manifest
+from ..config import Config, load_config
+from ..errors import ConfigError, OutputError, suggestion
+from ..manifest import read_manifest
 
 if TYPE_CHECKING:
-    from dsh_codegen.parity.difference import Agreement, Role
-    from dsh_codegen.parity.model import Side
+    from .difference import Agreement, Role
+    from .model import Side
 
 FORMATS: Final = ("text", "json", "md", "github", "sarif", "junit")
 ROLES: Final = ("both", "client", "server")
@@ -53,15 +54,22 @@ def parity(
 
     Exit status: 0 they agree, 1 they differ, 2 unusable input or usage.
     """
-    if names is not None and typescript is None and python is None:
-        raise ConfigError("--names is for types of others; name them with --typescript or --python")
+    if typescript is None and python is None:
+        for option, given in (("--names", names is not None), ("--role", role != "both")):
+            if given:
+                raise ConfigError(f"{option} is for types of others; name them with --typescript or --python")
     settings = load_config(config)
     bundles = _bundles(settings, revision)
     if typescript is None and python is None:
         agreements = [_generated(settings, name, module) for name, module in bundles.items()]
     else:
-        foreign = _foreign(settings, typescript, python, {} if names is None else _read_names(names))
+        foreign = _foreign(settings, typescript, python, {} if names is None else _read_names(names, _definitions(settings)))
         agreements = [_compared(settings, name, module, foreign, role) for name, module in bundles.items()]
+        if not any(agreement.differences or agreement.compared["definitions"] for agreement in agreements):
+            raise ConfigError(
+                f"{python if typescript is None else typescript}: nothing in it is called as in the schema, so nothing was "
+                "compared; --names says which type is which"
+            )
     _write(agreements, format_)
     ctx.exit(0 if all(agreement.agrees for agreement in agreements) else 1)
 
@@ -81,10 +89,10 @@ def _bundles(config: Config, revision: str | None) -> Mapping[str, str]:
 
 
 def _generated(config: Config, revision: str, module: str) -> Agreement:
-    from dsh_codegen.parity.compare import compare
-    from dsh_codegen.parity.python import read_package
-    from dsh_codegen.parity.schema import read_bundle
-    from dsh_codegen.parity.typescript import read_generated
+    from .compare import compare
+    from .python import read_package
+    from .schema import read_bundle
+    from .typescript import read_generated
 
     folder = config.python_out / config.python_package / module
     maps = (config.request_map, config.notification_map)
@@ -93,34 +101,48 @@ def _generated(config: Config, revision: str, module: str) -> Agreement:
 
 
 def _foreign(config: Config, typescript: Path | None, python: str | None, names: Mapping[str, str | None]) -> list[Side]:
-    from dsh_codegen.parity.compare import renamed
+    from .renaming import renamed
 
     sides: list[Side] = []
     if python is not None:
-        from dsh_codegen.parity.python_foreign import read_foreign as read_python
+        from .python_foreign import read_foreign as read_python
 
         sides.append(read_python(python))
     if typescript is not None:
-        from dsh_codegen.parity.typescript_foreign import read_foreign as read_typescript
+        from .typescript_foreign import read_foreign as read_typescript
 
         sides.append(read_typescript(typescript, (config.request_map, config.notification_map)))
     known = {name for side in sides for name in side.definitions}
     for name in names:
         if name not in known:
-            raise ConfigError(f"--names: {name!r} is not among the types that were read{suggestion(name, sorted(known))}")
+            raise ConfigError(f"--names: {name!r} is not among the types that were read{_meant(name, known)}")
     return [renamed(side, {name: new for name, new in names.items() if name in side.definitions}) for side in sides]
 
 
+def _meant(wrong: str, known: Collection[str]) -> str:
+    """The name that was probably meant; there may be hundreds to list."""
+    near = get_close_matches(wrong, sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
 def _compared(config: Config, revision: str, module: str, foreign: Sequence[Side], role: Role) -> Agreement:
-    from dsh_codegen.parity.compare import compare
-    from dsh_codegen.parity.schema import read_bundle
+    from .compare import compare
+    from .schema import read_bundle
 
     return compare(
         revision, [read_bundle(config.python_out / config.python_package / module / "schema.json"), *foreign], role=role
     )
 
 
-def _read_names(file: Path) -> Mapping[str, str | None]:
+def _definitions(config: Config) -> set[str]:
+    """The names of all definitions of all revisions."""
+    from .schema import load_bundle
+
+    root = config.python_out / config.python_package
+    return {name for module in _bundles(config, None).values() for name in load_bundle(root / module / "schema.json")["$defs"]}
+
+
+def _read_names(file: Path, definitions: Collection[str]) -> Mapping[str, str | None]:
     try:
         value: Any = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -130,12 +152,15 @@ def _read_names(file: Path) -> Mapping[str, str | None]:
     names: dict[str, Any] = cast("dict[str, Any]", value) if isinstance(value, dict) else {"": 0}
     if not all(name is None or isinstance(name, str) for name in names.values()):
         raise ConfigError(f"{file}: it must be a JSON object from their names to names of the schema, or to null")
+    for name, new in names.items():
+        if new is not None and new not in definitions:
+            raise ConfigError(f"{file}: {name!r}: the schema has no {new!r}{_meant(new, definitions)}")
     return names
 
 
 def _write(agreements: Sequence[Agreement], format_: str) -> None:
     """The report on standard output. A reader that closed its end has read enough: that is no error."""
-    from dsh_codegen.parity.render import RENDERERS
+    from .render import RENDERERS
 
     stream: Any = sys.stdout
     if hasattr(stream, "reconfigure"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from dsh_codegen.parity.model import Place
+from .model import Place
 
 Direction: TypeAlias = Literal["client->server", "server->client"]
 Relation: TypeAlias = Literal["narrower", "wider", "other", "unseen"]
@@ -75,7 +75,11 @@ class Difference:
             return f"breaks {' and '.join(self.breaks)}"
         if self.severity == "note":
             return "breaks nothing: merely stricter on the sending side or more tolerant on the reading side"
-        return "breaks no direction that the method map tells of"
+        if self.category == "unread":
+            return "not compared: it can't be read"
+        if self.relation == "unseen":
+            return "breaks no message, but not every side knows all that may pass"
+        return "breaks no message: the schema has no method for it"
 
     def __str__(self) -> str:
         said = ", ".join(f"{side} says {text}" for side, text in self.texts if text is not None)

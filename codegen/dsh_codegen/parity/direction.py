@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from dsh_codegen.parity.difference import TO_CLIENT, TO_SERVER, Direction, Relation, Role
-from dsh_codegen.parity.model import Definition, Shape, Side
+from .difference import TO_CLIENT, TO_SERVER, Direction, Relation, Role
+from .model import Definition, Shape, Side
 
 
 def opposite(direction: Direction) -> Direction:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from dsh_codegen.parity.model import (
+from .model import (
     ABSENT,
     ANY,
     BOOLEAN,

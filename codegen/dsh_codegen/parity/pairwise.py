@@ -8,56 +8,14 @@ references that the sides don't share are followed, and arms of unions are match
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
 
-from dsh_codegen.parity.arms import Arm, either, matched, names_of, partners, tag_of, values_of
-from dsh_codegen.parity.difference import Relation
-from dsh_codegen.parity.model import (
-    BOOLEAN,
-    INTEGER,
-    NUMBER,
-    STRING,
-    Definition,
-    Member,
-    Object,
-    Place,
-    Shape,
-    coarse,
-    kind_of,
-    text,
-    union,
-)
-
-MISSING = "missing"
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """A place in a definition; `tag` is the member that tells the arms of the union there apart, if it is one."""
-
-    definition: str
-    path: str = ""
-    tag: str | None = None
-
-    def __truediv__(self, step: str) -> At:
-        return At(self.definition, self.path + step)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One difference between a left and a right side; `relation` is how the right one stands to the left one."""
-
-    at: At
-    category: str
-    relation: Relation
-    left: str
-    right: str
-    places: tuple[Place | None, Place | None] = (None, None)
-
-
-Tags: TypeAlias = frozenset[tuple[str, str]]
-"""Definition and member of every tag."""
+from .arms import Arm, either, matched, names_of, partners, tag_of, values_of
+from .difference import Relation
+from .following import everything, followed, unnamed
+from .found import MISSING, At, Found, Tags, placed
+from .model import Definition, Member, Object, Shape, coarse, text
+from .relations import covering, lopsided, widened
 
 
 class Pair:
@@ -85,7 +43,7 @@ class Pair:
         places = (left.place, right.place)
         shape = left.shape if right.future is None else self._known(left, right.shape, right.future)
         for found in self.shapes(shape, right.shape, at):
-            yield _placed(found, places)
+            yield placed(found, places)
         if left.tag is not None and right.tag is not None and left.tag != right.tag:
             yield Found(at, "discriminator", "other", left.tag, right.tag, places)
         elif left.by_member is not None and right.by_member is not None and left.by_member != right.by_member:
@@ -108,12 +66,12 @@ class Pair:
         if left == right:
             return
         shown = (text(left), text(right))
-        arms: tuple[list[Arm], list[Arm]] = _unnamed(left), _unnamed(right)
+        arms: tuple[list[Arm], list[Arm]] = unnamed(left), unnamed(right)
         if not self._nominal and not (left.any or right.any):
-            followed = self._followed(left, right, at)
-            left, right, arms, at = followed.left, followed.right, followed.arms, followed.at
+            less = followed(left, right, at, self._left, self._right)
+            left, right, arms, at = less.left, less.right, less.arms, less.at
         if left.any or right.any:
-            if left.any != right.any and (self._nominal or not self._everything(right if left.any else left, left.any)):
+            if left.any != right.any and (self._nominal or not self._spelled_out(left, right)):
                 yield self._found(at, "type", "wider" if right.any else "narrower", shown)
             return
         if left.unread or right.unread:
@@ -122,9 +80,9 @@ class Pair:
         if left.null != right.null:
             yield self._found(at, "nullable", "wider" if right.null else "narrower", shown)
         if (left.items is None) != (right.items is None):
-            yield self._found(at, "array", _lopsided(left, right), shown)
+            yield self._found(at, "array", lopsided(left, right), shown)
         elif (left.values is None) != (right.values is None):
-            yield self._found(at, "map", _lopsided(left, right), shown)
+            yield self._found(at, "map", lopsided(left, right), shown)
         else:
             if left.items is not None and right.items is not None:
                 yield from self.shapes(left.items, right.items, at / "[]")
@@ -132,6 +90,10 @@ class Pair:
                 yield from self.shapes(left.values, right.values, at / "{}")
             yield from self._scalars(left, right, at, shown)
             yield from self._objects(arms[0], arms[1], at, shown)
+
+    def _spelled_out(self, left: Shape, right: Shape) -> bool:
+        """Whether the one that is not any JSON says the same in so many words."""
+        return everything(right, self._right) if left.any else everything(left, self._left)
 
     def _found(self, at: At, category: str, relation: Relation, shown: tuple[str, str]) -> Found:
         if category in ("type", "literals", "open") and (at.definition, at.path[1:]) in self._tags:
@@ -144,26 +106,20 @@ class Pair:
         """Kinds, literals and, between generated sides, references."""
         if not self._integers:
             left, right = coarse(left), coarse(right)
-        wide_left, wide_right = self._widened(left), self._widened(right)
+        wide_left, wide_right = (widened(shape, integers=self._integers) for shape in (left, right))
         refs_differ = left.refs != right.refs
         union_ = len(left.refs) > 1 or len(right.refs) > 1 or (at.tag is not None and not at.path)
         records_differ = self._nominal and len(left.objects) != len(right.objects)
         if wide_left != wide_right or (refs_differ and not union_) or records_differ:
-            yield self._found(at, "type", _covering(left, right), shown)
+            yield self._found(at, "type", covering(left, right), shown)
             return
         if refs_differ:
             relation: Relation = "wider" if left.refs < right.refs else "narrower" if right.refs < left.refs else "other"
             yield Found(at, "arms", relation, _listed(left.refs, right.refs), _listed(right.refs, left.refs))
         if left.literals != right.literals:
-            yield self._found(at, "literals", _covering(left, right), shown)
+            yield self._found(at, "literals", covering(left, right), shown)
         elif left.kinds != right.kinds:
-            yield self._found(at, "open", _covering(left, right), shown)
-
-    def _widened(self, shape: Shape) -> frozenset[str]:
-        kinds = shape.kinds | {kind_of(literal) for literal in shape.literals}
-        if not self._integers and INTEGER in kinds:
-            kinds |= {NUMBER}
-        return kinds - {INTEGER} if NUMBER in kinds else kinds
+            yield self._found(at, "open", covering(left, right), shown)
 
     # objects
 
@@ -210,7 +166,11 @@ class Pair:
         if (left[0], right[0]) in self._seen:
             return
         self._seen.add((left[0], right[0]))
-        yield from self._members(left[0], right[0], at if left[1] is None else At(left[1]), tag)
+        if left[1] is None:
+            yield from self._members(left[0], right[0], at, tag)
+            return
+        for found in self._members(left[0], right[0], At(left[1]), tag):
+            yield placed(found, (self._left[left[1]].place, None))
 
     def _members(self, left: Object, right: Object, at: At, tag: str | None = None) -> Iterator[Found]:
         theirs = {member.wire: member for member in right.members if member.wire != tag}
@@ -224,7 +184,7 @@ class Pair:
                 yield Found(place, "member", relation, _said(member), MISSING, (member.place, None))
             else:
                 for found in self._member(member, other, place):
-                    yield _placed(found, (member.place, other.place))
+                    yield placed(found, (member.place, other.place))
         for member in theirs.values():
             relation = "narrower" if member.required else "wider" if left.open is False else "unseen"
             yield Found(at / f".{member.wire}", "member", relation, MISSING, _said(member), (None, member.place))
@@ -255,97 +215,6 @@ class Pair:
             yield Found(at, category, "narrower", shown, text(right.shape))
         else:
             yield from self.shapes(left.shape, right.shape, at)
-
-    # foreign sides
-
-    def _followed(self, left: Shape, right: Shape, at: At) -> _Followed:
-        """Both shapes less the references that they share, with all others followed."""
-        mine, theirs = _unnamed(left), _unnamed(right)
-        tag = at.tag
-        followed: set[str] = set()
-        while True:
-            shared = left.refs & right.refs
-            left, right = replace(left, refs=left.refs - shared), replace(right, refs=right.refs - shared)
-            todo_left = [name for name in sorted(left.refs) if name in self._left]
-            todo_right = [name for name in sorted(right.refs) if name in self._right]
-            # what the other side may still come to is left for it
-            early_left = [name for name in todo_left if name not in _within(right.refs, self._right)]
-            early_right = [name for name in todo_right if name not in _within(left.refs, self._left)]
-            if early_left or early_right:
-                todo_left, todo_right = early_left, early_right
-            if not (todo_left or todo_right) or followed >= {*todo_left, *todo_right}:
-                break
-            followed |= {*todo_left, *todo_right}
-            tag = tag or next((self._left[name].tag for name in todo_left if self._left[name].tag), None)
-            left, right = self._step(left, todo_left, self._left, mine), self._step(right, todo_right, self._right, theirs)
-        arms = (list(dict.fromkeys(mine)), list(dict.fromkeys(theirs)))
-        return _Followed(replace(left, objects=()), replace(right, objects=()), arms, replace(at, tag=tag))
-
-    def _step(self, shape: Shape, names: Sequence[str], definitions: Mapping[str, Definition], arms: list[Arm]) -> Shape:
-        for name in names:
-            inner = definitions[name].shape
-            arms += [(node, name) for node in inner.objects]
-            shape = union(replace(shape, refs=shape.refs - {name}), replace(inner, objects=()))
-        return shape
-
-    def _everything(self, shape: Shape, foreign: bool) -> bool:
-        """Whether a shape is any JSON, spelled out."""
-        definitions = self._right if foreign else self._left
-        for name in sorted(_within(shape.refs, definitions)):
-            if name in definitions:
-                shape = union(shape, definitions[name].shape)
-        scalars = shape.null and {STRING, BOOLEAN} <= shape.kinds and bool(shape.kinds & {NUMBER, INTEGER})
-        return shape.any or (scalars and shape.items is not None and shape.values is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Followed:
-    left: Shape
-    right: Shape
-    arms: tuple[list[Arm], list[Arm]]
-    at: At
-
-
-def _within(names: frozenset[str], definitions: Mapping[str, Definition]) -> frozenset[str]:
-    """Those names and what they are unions of."""
-    found: set[str] = set()
-    todo = list(names)
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += definitions[name].shape.refs if name in definitions else ()
-    return frozenset(found)
-
-
-def _unnamed(shape: Shape) -> list[Arm]:
-    return [(node, None) for node in shape.objects]
-
-
-def _lopsided(left: Shape, right: Shape) -> Relation:
-    """How shapes relate of which only one has an array, or a map."""
-    if right.items is None and right.values is None:
-        return "narrower" if right.alternatives == 0 else "other"
-    return "wider" if left.alternatives == 0 else "other"
-
-
-def _placed(found: Found, places: tuple[Place | None, Place | None]) -> Found:
-    """With the places of what is around it, where it has none of its own."""
-    return replace(found, places=(found.places[0] or places[0], found.places[1] or places[1]))
-
-
-def _covering(left: Shape, right: Shape) -> Relation:
-    """How the scalars and references of one shape stand to the other's."""
-    wider, narrower = _covers(right, left), _covers(left, right)
-    if wider and narrower:
-        return "unseen"  # the same values: one of them only lists fewer that it knows
-    return "wider" if wider else "narrower" if narrower else "other"
-
-
-def _covers(outer: Shape, inner: Shape) -> bool:
-    kinds = {*outer.kinds, *([INTEGER] if NUMBER in outer.kinds else [])}
-    literals = all(literal in outer.literals or kind_of(literal) in kinds for literal in inner.literals)
-    return literals and inner.kinds <= kinds and inner.refs <= outer.refs and len(inner.objects) <= len(outer.objects)
 
 
 def _said(member: Member) -> str:

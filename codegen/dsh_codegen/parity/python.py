@@ -13,10 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from dsh_codegen.errors import ConfigError
-from dsh_codegen.parity.classes import NO_CLASSES, Classes, Source, read_class
-from dsh_codegen.parity.hints import Lookup, constant, last_name, shape_of
-from dsh_codegen.parity.model import NULL, Definition, Method, Place, Shape, Side, json_text, ref, union, unread
+from ..errors import ConfigError
+from .classes import NO_CLASSES, Classes, Source, read_class
+from .hints import Lookup, constant, last_name, shape_of
+from .model import NULL, Definition, Method, Place, Shape, Side, json_text, ref, union, unread
 
 _NOT_DEFINITIONS: Final = frozenset({"methods.py", "__init__.py"})
 _DISPATCH: Final = ("t", "x")
@@ -39,7 +39,9 @@ def parse_module(text: str, file: str = "") -> Module:
     """A module from its text. Raises `ConfigError` where it isn't Python."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except SyntaxError as error:
+        raise ConfigError(f"{file}:{error.lineno}: it is no Python that can be read: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file}: it is no Python that can be read: {error}") from None
     names = {
         alias.asname: alias.name
@@ -55,8 +57,10 @@ def read_file(path: Path) -> Module:
     """A module from its file. Raises `ConfigError`."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: can't be read: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: can't be read: it is not UTF-8") from None
     return parse_module(text, str(path))
 
 

@@ -12,10 +12,10 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Final
 
-from dsh_codegen.errors import ConfigError
-from dsh_codegen.parity.classes import Source
-from dsh_codegen.parity.model import Definition, Side
-from dsh_codegen.parity.python import Module, read_definitions, read_file
+from ..errors import ConfigError
+from .classes import Source
+from .model import Definition, Side
+from .python import Module, read_definitions, read_file
 
 _INIT: Final = "__init__.py"
 

@@ -14,8 +14,8 @@ from typing import Any, Final, TextIO, TypeAlias
 from xml.sax.saxutils import escape as xml_escape
 from xml.sax.saxutils import quoteattr
 
-from dsh_codegen.parity.difference import CATEGORIES, Agreement, Difference
-from dsh_codegen.parity.model import Place
+from .difference import CATEGORIES, Agreement, Difference
+from .model import Place
 
 Agreements: TypeAlias = Sequence[Agreement]
 
@@ -48,11 +48,12 @@ def _write_table(agreements: Agreements, stream: TextIO) -> None:
         if not agreement.differences:
             continue
         table = Table(title=f"revision {harmless(agreement.revision)}", title_justify="left")
-        for column in ("place", "class", *agreement.sides, "breaks"):
+        for column in ("place", "class", *agreement.sides, "breaks", "severity"):
             table.add_column(column, overflow="fold")
         for each in agreement.differences:
             texts = dict(each.texts)
-            cells = [each.where, each.category, *(_said(texts.get(side)) for side in agreement.sides), _breaks(each)]
+            said = (_said(texts.get(side)) for side in agreement.sides)
+            cells = [each.where, each.category, *said, _breaks(each), each.severity]
             table.add_row(*(Text(harmless(cell)) for cell in cells), style=_STYLES[each.severity])
         console.print(table)
 
@@ -83,7 +84,7 @@ def write_github(agreements: Agreements, stream: TextIO) -> None:
     for agreement in agreements:
         for each in agreement.differences:
             kind = "notice" if each.severity == "note" else each.severity
-            place = _last_place(each)
+            place = _odd_place(each)
             where = {} if place is None else {"file": _shown(place.file), "line": str(place.line)}
             options = {**where, "title": f"parity: {each.category}"}
             listed = ",".join(f"{key}={_command(value, ',:')}" for key, value in options.items())
@@ -153,16 +154,21 @@ RENDERERS: Final[Mapping[str, Callable[[Agreements, TextIO], None]]] = MappingPr
 
 
 def summary(agreement: Agreement) -> str:
-    """`0.2.1: schema, python and typescript agree: 295 definitions, 931 members, 11 methods`."""
-    counts = ", ".join(f"{count:,} {what}" for what, count in agreement.compared.items())
+    """`0.2.1: schema, python and typescript agree: 295 definitions, 931 members, 11 methods compared`."""
+    counts = ", ".join(_count(count, what.removesuffix("s")) for what, count in agreement.compared.items())
     sides = ", ".join(agreement.sides[:-1]) + f" and {agreement.sides[-1]}"
     found = {level: sum(each.severity == level for each in agreement.differences) for level in ("error", "warning", "note")}
-    listed = ", ".join(f"{count} {level}{'' if count == 1 else 's'}" for level, count in found.items() if count)
+    listed = ", ".join(_count(count, level) for level, count in found.items() if count)
     verdict = "agree" if agreement.agrees else "differ"
     text = f"{agreement.revision}: {sides} {verdict}: {counts} compared{f'; {listed}' if listed else ''}"
     if agreement.uncovered or agreement.unmatched:
-        text += f"; {len(agreement.uncovered)} definitions not covered, {len(agreement.unmatched)} types not matched"
+        mine, theirs = _count(len(agreement.uncovered), "definition"), _count(len(agreement.unmatched), "type")
+        text += f"; without a counterpart: {mine} of the schema, {theirs} of the others"
     return harmless(text)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def harmless(text: str, keep: str = "") -> str:
@@ -217,9 +223,11 @@ def _uri(file: str) -> str:
     return quote(Path(_shown(file)).as_posix())
 
 
-def _last_place(difference: Difference) -> Place | None:
-    """The place to look at: that of a side that is not the schema, if there is one."""
-    return difference.places[-1][1] if difference.places else None
+def _odd_place(difference: Difference) -> Place | None:
+    """The place to look at: that of the side which all others contradict, or else of one that is not the schema."""
+    alone = [side for side, _ in difference.texts if all(side in pair for pair in difference.between)]
+    places = [place for side, place in difference.places if side in alone] or [place for _, place in difference.places]
+    return places[-1] if places else None
 
 
 def _breaks(difference: Difference) -> str:

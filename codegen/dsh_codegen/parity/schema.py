@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
-from dsh_codegen.errors import ConfigError
-from dsh_codegen.parity.model import (
+from ..errors import ConfigError
+from .model import (
     ANY,
     BOOLEAN,
     INTEGER,
@@ -37,30 +37,37 @@ from dsh_codegen.parity.model import (
 )
 
 Schema: TypeAlias = Mapping[str, Any]
+Lines: TypeAlias = Mapping[str, int]
 
+_NO_LINES: Final[Lines] = MappingProxyType({})
 _OPENING: Final = re.compile(r'  ("(?:[^"\\]|\\.)*"): \{')  # of a definition, in the one layout that bundles have
+_ROW: Final = re.compile(r'   "name": ("(?:[^"\\]|\\.)*"),?$')  # of a method, likewise
 _SCALARS: Final = (STRING, NUMBER, INTEGER, BOOLEAN)
 
 
 def read_bundle(path: Path) -> Side:
-    """The side of a bundle on disk, with the lines of its definitions. Raises `ConfigError` where it isn't one."""
+    """The side of a bundle on disk, with the lines of its definitions and methods. Raises `ConfigError` where it isn't one."""
     bundle = load_bundle(path)
     lines: dict[str, int] = {}
+    rows: dict[str, int] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if (match := _OPENING.match(line)) is not None:
             lines[json.loads(match[1])] = number
-    return read_schema(bundle, str(path), lines)
+        elif (match := _ROW.match(line)) is not None:
+            rows[json.loads(match[1])] = number
+    return read_schema(bundle, str(path), lines, rows)
 
 
-def read_schema(bundle: Schema, file: str = "", lines: Mapping[str, int] = MappingProxyType({})) -> Side:
-    """The side of a bundle; `file` is where it was read from, `lines` where its definitions begin."""
-    definitions = {
-        name: read_definition(name, schema, Place(file, lines.get(name, 1)) if file else None)
-        for name, schema in bundle["$defs"].items()
-    }
-    rows = bundle.get("x-methods")
-    methods = None if rows is None else {row["name"]: read_method(row, file) for row in rows}
+def read_schema(bundle: Schema, file: str = "", lines: Lines = _NO_LINES, rows: Lines = _NO_LINES) -> Side:
+    """The side of a bundle; `file` is where it was read from, `lines` where its definitions begin, `rows` its methods."""
+    definitions = {name: read_definition(name, schema, _place(file, name, lines)) for name, schema in bundle["$defs"].items()}
+    listed = bundle.get("x-methods")
+    methods = listed if listed is None else {row["name"]: read_method(row, _place(file, row["name"], rows)) for row in listed}
     return Side("schema", definitions, methods)
+
+
+def _place(file: str, name: str, lines: Lines) -> Place | None:
+    return Place(file, lines.get(name, 1)) if file else None
 
 
 def load_bundle(path: Path) -> Schema:
@@ -68,11 +75,11 @@ def load_bundle(path: Path) -> Schema:
     try:
         bundle = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
+        raise ConfigError(f"{path}: can't be read: {error.strerror}; run: dsh-codegen generate") from None
     except (ValueError, RecursionError):
         bundle = None
     if not isinstance(bundle, dict) or not isinstance(cast("dict[str, Any]", bundle).get("$defs"), dict):
-        raise ConfigError(f"{path}: it is no schema bundle")
+        raise ConfigError(f"{path}: it is no schema bundle; run: dsh-codegen generate")
     return cast("dict[str, Any]", bundle)
 
 
@@ -90,7 +97,7 @@ def read_definition(name: str, schema: Schema, place: Place | None = None) -> De
     )
 
 
-def read_method(row: Schema, file: str = "") -> Method:
+def read_method(row: Schema, place: Place | None = None) -> Method:
     """One row of `x-methods`."""
     params, result = row["params"], row.get("result")
     return Method(
@@ -98,7 +105,7 @@ def read_method(row: Schema, file: str = "") -> Method:
         row["sender"],
         None if params is None else ref(params),
         None if result is None else ref(result),
-        Place(file, 1) if file else None,
+        place,
     )
 
 

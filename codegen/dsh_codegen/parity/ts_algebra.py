@@ -8,27 +8,48 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
-from dsh_codegen.parity.model import (
-    NOTHING,
-    NUMBER,
-    STRING,
-    Member,
-    Object,
-    Shape,
-    json_text,
-    kind,
-    kind_of,
-    union,
-)
+from .model import ABSENT, NOTHING, NUMBER, STRING, Member, Object, Place, Shape, json_text, kind, kind_of, union
 
-Objects: TypeAlias = Callable[[Shape], list[Object]]
 Expand: TypeAlias = Callable[[str], "Shape | None"]
+"""The shape behind a reference; None if there is none to be seen."""
 
 
 def name_of(key: str) -> str:
     """The member name of a literal key: `"a"` -> a, `1` -> 1."""
     value = json.loads(key)
     return value if isinstance(value, str) else key
+
+
+def objects_of(shape: Shape, expand: Expand, seen: frozenset[str] = frozenset()) -> list[Object]:
+    """The objects of a shape, those behind its references included."""
+    found = list(shape.objects)
+    if shape.values is not None:
+        found.append(Object((), True, shape.values))
+    for name in sorted(shape.refs - seen):
+        inner = expand(name)
+        if inner is not None:
+            found += objects_of(inner, expand, seen | shape.refs)
+    return found
+
+
+def spelled(shape: Shape, expand: Expand, seen: frozenset[str] = frozenset()) -> Shape:
+    """A shape with the references expanded that stand for keys; one that leads back to itself stays."""
+    for name in sorted(shape.refs - seen):
+        inner = expand(name)
+        if inner is not None:
+            shape = union(replace(shape, refs=shape.refs - {name}), spelled(inner, expand, seen | shape.refs))
+    return shape
+
+
+def member_of(wire: str, shape: Shape, *, optional: bool, place: Place | None = None) -> Member:
+    """A member as TypeScript has them: `undefined` is the same as optional."""
+    required = not (optional or shape.absent)
+    return Member(wire, required, required, replace(shape, absent=False), place=place)
+
+
+def map_of(values: Shape) -> Shape:
+    """A map; one that no value fits is an object without members."""
+    return Shape(objects=(Object(()),)) if values == NOTHING else Shape(values=values)
 
 
 def keys_of(objects: Sequence[Object]) -> Shape:
@@ -40,7 +61,20 @@ def keys_of(objects: Sequence[Object]) -> Shape:
     return union(Shape(literals=frozenset(json_text(name) for name in names)), open_)
 
 
-def intersection(shapes: Sequence[Shape], objects: Objects) -> Shape:
+def indexed(target: Shape, key: Shape, expand: Expand) -> Shape | None:
+    """`T[K]`: what an array or the objects of `target` hold there; None if that is nothing."""
+    found: list[Shape] = []
+    if target.items is not None and key.kinds:
+        found.append(target.items)
+    for node in objects_of(target, expand):
+        chosen = [member for member in node.members if json_text(member.wire) in key.literals]
+        found += [member.shape if member.required else union(member.shape, ABSENT) for member in chosen]
+        if node.values is not None:
+            found.append(node.values)
+    return union(NOTHING, *found) if found else None
+
+
+def intersection(shapes: Sequence[Shape], expand: Expand) -> Shape:
     """The values of all of `shapes`. A scalar with an object is the scalar: the object is a brand, or `{}`."""
     scalars = [shape for shape in shapes if shape.kinds or shape.literals]
     if scalars:
@@ -50,11 +84,11 @@ def intersection(shapes: Sequence[Shape], objects: Objects) -> Shape:
         return known[0] if known else shapes[0]
     strange = tuple(dict.fromkeys(text for shape in known for text in shape.unread))
     # `object` and `{}` add nothing to other objects
-    parts = [found for shape in known if not all(map(_neutral, found := objects(shape)))]
+    parts = [found for shape in known if not all(map(_neutral, found := objects_of(shape, expand)))]
     if not parts:
         return Shape(objects=(Object(()),), unread=strange)
     if len(parts) == 1 and not strange:
-        return next(shape for shape in known if not all(map(_neutral, objects(shape))))
+        return next(shape for shape in known if not all(map(_neutral, objects_of(shape, expand))))
     merged = tuple(dict.fromkeys(_merged(chosen) for chosen in product(*parts)))
     return Shape(objects=merged, unread=strange)
 

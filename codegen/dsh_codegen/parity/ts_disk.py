@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
-from dsh_codegen.errors import ConfigError
-from dsh_codegen.parity.ts_syntax import SourceFile, parse
+from ..errors import ConfigError
+from .ts_syntax import SourceFile, parse
 
 _ENDINGS: Final = (".d.ts", ".ts", ".d.mts", ".mts", ".d.cts", ".cts", ".tsx")
 _WRITTEN: Final = (".d.ts", ".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs")
@@ -26,8 +26,10 @@ class Disk:
         if path not in self._files:
             try:
                 source = path.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ConfigError(f"{path}: can't be read: {error}") from None
+            except OSError as error:
+                raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
+            except UnicodeDecodeError:
+                raise ConfigError(f"{path}: can't be read: it is not UTF-8") from None
             self._files[path] = parse(source, str(path))
         return self._files[path]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,13 +10,13 @@ from typing import Final
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
-from dsh_codegen.errors import ConfigError
+from ..errors import ConfigError
+from .ts_nodes import string, text
 
 _DECLARATIONS: Final = frozenset(
     {"interface_declaration", "type_alias_declaration", "enum_declaration", "class_declaration", "abstract_class_declaration"}
 )
 _WRAPPERS: Final = frozenset({"export_statement", "ambient_declaration"})
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,29 +140,3 @@ def _below(node: Node) -> Iterator[Node]:
         if child.type in ("import_clause", "named_imports", "export_clause"):
             yield from _below(child)
         yield child
-
-
-def text(node: Node | None) -> str:
-    """The source text of a node."""
-    return "" if node is None or node.text is None else node.text.decode("utf-8", "surrogatepass")
-
-
-def string(node: Node) -> str:
-    """The value of a string literal."""
-    return "".join(_unescaped(part) if part.type == "escape_sequence" else text(part) for part in node.named_children)
-
-
-def _unescaped(node: Node) -> str:
-    escape = text(node)
-    if code := re.fullmatch(r"\\(?:u\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4}))", escape):
-        return chr(int(next(filter(None, code.groups())), 16))
-    return _ESCAPES.get(escape[1:], escape[1:].removeprefix("\n"))
-
-
-def number(node: Node) -> int | float:
-    """The value of a number literal."""
-    source = text(node).replace("_", "")
-    try:
-        return int(source, 0)
-    except ValueError:
-        return float(json.loads(source))

@@ -13,10 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from dsh_codegen.errors import ConfigError
-from dsh_codegen.parity.model import FUTURE, NOTHING, Definition, Method, Object, Shape, Side, ref, text, unread
-from dsh_codegen.parity.ts_syntax import SourceFile, errors, parse
-from dsh_codegen.parity.ts_types import Declared, Types
+from ..errors import ConfigError
+from .model import FUTURE, NOTHING, Definition, Method, Object, Shape, Side, ref, text, unread
+from .ts_names import Declared
+from .ts_syntax import SourceFile, errors, parse
+from .ts_types import Types
 
 FRAMES: Final = frozenset({"RequestFrame", "ResponseFrame", "NotificationFrame", "ErrorFrame"})
 """What a generated file declares beside the definitions and the method maps."""
@@ -62,8 +63,10 @@ def read_generated(path: Path, maps: Sequence[str]) -> Side:
     """
     try:
         source = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: can't be read: {error}; run: dsh-codegen generate") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: can't be read: {error.strerror}; run: dsh-codegen generate") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: can't be read: it is not UTF-8; run: dsh-codegen generate") from None
     if errors(source):
         raise ConfigError(f"{path}: it is no TypeScript that can be read; run: dsh-codegen generate")
     found = read_definitions(source, str(path))

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dsh_codegen.errors import ConfigError
-from dsh_codegen.parity.model import NOTHING, Definition, Shape, Side, ref
-from dsh_codegen.parity.ts_disk import Disk, entries
-from dsh_codegen.parity.ts_syntax import SourceFile
-from dsh_codegen.parity.ts_types import Declared, Types, is_definition
-from dsh_codegen.parity.typescript import folded, read_methods
+from ..errors import ConfigError
+from .model import NOTHING, Definition, Shape, Side, ref
+from .ts_disk import Disk, entries
+from .ts_names import Declared, is_definition
+from .ts_syntax import SourceFile
+from .ts_types import Types
+from .typescript import folded, read_methods
 
 
 class Program:

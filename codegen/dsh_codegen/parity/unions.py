@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from dsh_codegen.parity.model import FUTURE, Definition, Shape, kind_of
-from dsh_codegen.parity.pairwise import At, Found, Tags
+from .found import At, Found, Tags
+from .model import FUTURE, Definition, Shape, kind_of
 
 REST = "*"
 
