@@ -75,7 +75,7 @@ lint: $(STAMPS)/python ## Style, formatting, who may import whom
 
 types: $(STAMPS)/python ## mypy and pyright
 	$(VENV_PYTHON) -m mypy
-	$(VENV_PYTHON) -m pyright
+	$(VENV_PYTHON) -m pyright --project pyproject.toml
 
 clean: ## Remove what make set up: .venv*, node_modules, caches, dist
 	rm -rf .venv $(PEERS) $(BENCH) $(TYPESCRIPT)/node_modules $(INTEROP)/npm/node_modules dist build htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
