@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from typing import Any
 
@@ -83,10 +84,15 @@ async def test_s13_s36_s38_initialize_waits_until_the_host_is_ready_and_others_d
 @asynchronous
 async def test_s36_initialize_and_prompt_in_one_write() -> None:
     async with Peer() as peer:
-        first = peer.refusal("nope")  # a request alone is written at once; those sent while it is pending leave in one write
-        refused = peer.refusal("session/prompt", {"sessionId": "s", "contentBlocks": []})
-        _, info, text = await asyncio.gather(first, peer.initialize(), refused)
-        assert (info, text) == (SERVER_INFO, "SDK server is not initialized")
+        frames = [
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ROUTE},
+            {"jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": {"sessionId": "s", "contentBlocks": []}},
+        ]
+        peer.to_server.write("".join(f"{json.dumps(frame)}\n" for frame in frames).encode())
+        await peer.until(lambda: len(peer.told) == 2)
+        answers = {frame["id"]: frame for frame in peer.told}
+        assert answers[1]["result"] == SERVER_INFO
+        assert answers[2]["error"]["message"] == "SDK server is not initialized"
 
 
 @asynchronous
