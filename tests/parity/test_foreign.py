@@ -188,3 +188,47 @@ def test_the_models_of_the_python_sdk(tmp_path: Path) -> None:
     assert said(report) == dict.fromkeys(expected, "error")
     as_client = compared("--python", str(peer), "--names", str(names), "--role", "client", status=0)
     assert said(as_client) == dict.fromkeys(expected, "note")
+
+
+ALL = "interface Base { cwd: string; provider: string; model: string } interface Options { reasoningEffort: string; maxTokens: number }"
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "Base & Partial<Options>",
+        "Omit<Base & Partial<Options> & { other: 1 }, 'other'>",
+        "Pick<Base & { other: 1 }, 'cwd' | 'provider' | 'model'> & Partial<Options>",
+        "Required<Partial<Base>> & Partial<Options>",
+        "Readonly<Base> & Partial<Record<'reasoningEffort', string>> & { maxTokens?: number }",
+        "{ [K in keyof Base]: Base[K] } & { [K in keyof Options]?: Options[K] }",
+        "{ cwd: Base['cwd']; provider: NonNullable<string | null>; model: Exclude<string | number, number>;"
+        " reasoningEffort?: Extract<string | boolean, string>; maxTokens?: number }",
+        "Base & { reasoningEffort?: string } & { maxTokens?: number }",
+    ],
+)
+def test_one_type_in_many_spellings(tmp_path: Path, spelling: str) -> None:
+    (tmp_path / "types.d.ts").write_text(f"{ALL}\nexport type InitializeParams = {spelling};\n")
+    assert said(compared("--typescript", str(tmp_path / "types.d.ts"), status=0)) == {}
+    (tmp_path / "types.d.ts").write_text(f"{ALL}\nexport type InitializeParams = ({spelling}) & {{ cwd: number }};\n")
+    assert compared("--typescript", str(tmp_path / "types.d.ts"))["differences"]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        'type SessionStatus = "idle" | "running";',
+        'enum SessionStatus { Idle = "idle", Running = "running" }',
+        'declare const STATUSES: readonly ["idle", "running"]; export type SessionStatus = (typeof STATUSES)[number];',
+        "type Table = { idle: 1; running: 2 }; export type SessionStatus = keyof Table;",
+        'type SessionStatus = Exclude<"idle" | "running" | "gone", "gone">;',
+        'type Status<T> = T | "running"; export type SessionStatus = Status<"idle">;',
+    ],
+)
+def test_one_set_of_values_in_many_spellings(tmp_path: Path, spelling: str) -> None:
+    text = spelling if "export" in spelling else f"export {spelling}"
+    (tmp_path / "types.d.ts").write_text(f"{text}\n")
+    assert said(compared("--typescript", str(tmp_path / "types.d.ts"), status=0)) == {}
+    (tmp_path / "types.d.ts").write_text(text.replace("running", "walking"))
+    found = said(compared("--typescript", str(tmp_path / "types.d.ts")))
+    assert found == {("SessionStatus", "literals"): "error"}
