@@ -190,7 +190,10 @@ def test_the_models_of_the_python_sdk(tmp_path: Path) -> None:
     assert said(as_client) == dict.fromkeys(expected, "note")
 
 
-ALL = "interface Base { cwd: string; provider: string; model: string } interface Options { reasoningEffort: string; maxTokens: number }"
+BASE: Final = """
+interface Base { cwd: string; provider: string; model: string }
+interface Options { reasoningEffort: string; maxTokens: number }
+"""
 
 
 @pytest.mark.parametrize(
@@ -202,15 +205,15 @@ ALL = "interface Base { cwd: string; provider: string; model: string } interface
         "Required<Partial<Base>> & Partial<Options>",
         "Readonly<Base> & Partial<Record<'reasoningEffort', string>> & { maxTokens?: number }",
         "{ [K in keyof Base]: Base[K] } & { [K in keyof Options]?: Options[K] }",
-        "{ cwd: Base['cwd']; provider: NonNullable<string | null>; model: Exclude<string | number, number>;"
-        " reasoningEffort?: Extract<string | boolean, string>; maxTokens?: number }",
+        "{ cwd: Base['cwd']; provider: NonNullable<string | null>; model: Exclude<string | number, number> } & Partial<Options>",
+        "Base & { reasoningEffort?: Extract<string | boolean, string>; maxTokens?: number }",
         "Base & { reasoningEffort?: string } & { maxTokens?: number }",
     ],
 )
 def test_one_type_in_many_spellings(tmp_path: Path, spelling: str) -> None:
-    (tmp_path / "types.d.ts").write_text(f"{ALL}\nexport type InitializeParams = {spelling};\n")
+    (tmp_path / "types.d.ts").write_text(f"{BASE}export type InitializeParams = {spelling};\n")
     assert said(compared("--typescript", str(tmp_path / "types.d.ts"), status=0)) == {}
-    (tmp_path / "types.d.ts").write_text(f"{ALL}\nexport type InitializeParams = ({spelling}) & {{ cwd: number }};\n")
+    (tmp_path / "types.d.ts").write_text(f"{BASE}export type InitializeParams = ({spelling}) & {{ cwd: number }};\n")
     assert compared("--typescript", str(tmp_path / "types.d.ts"))["differences"]
 
 
