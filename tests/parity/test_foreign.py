@@ -205,7 +205,7 @@ interface Options { reasoningEffort: string; maxTokens: number }
         "Required<Partial<Base>> & Partial<Options>",
         "Readonly<Base> & Partial<Record<'reasoningEffort', string>> & { maxTokens?: number }",
         "{ [K in keyof Base]: Base[K] } & { [K in keyof Options]?: Options[K] }",
-        "{ cwd: Base['cwd']; provider: NonNullable<string | null>; model: Exclude<string | number, number> } & Partial<Options>",
+        "{ cwd: Base['cwd']; provider: NonNullable<string | null>; model: Exclude<string | 1, 1> } & Partial<Options>",
         "Base & { reasoningEffort?: Extract<string | boolean, string>; maxTokens?: number }",
         "Base & { reasoningEffort?: string } & { maxTokens?: number }",
     ],
