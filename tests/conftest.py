@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,11 @@ _SLOW_MACHINES: Final = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("quick", max_examples=100, deadline=None, derandomize=True, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("thorough", max_examples=2000, deadline=None, suppress_health_check=_SLOW_MACHINES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+# A shell starts background jobs with SIGINT ignored, and children inherit that; tests of Ctrl-C need it as a terminal has it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
