@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .difference import Agreement, Role
     from .model import Side
 
-FORMATS: Final = ("text", "json", "md", "github", "sarif", "junit")
+FORMATS: Final = ("text", "json", "markdown", "md", "github", "sarif", "junit")
 ROLES: Final = ("both", "client", "server")
 
 
