@@ -14,6 +14,8 @@ from .errors import ConfigError, suggestion
 
 TABLE: Final = "dsh-codegen"
 DEFAULT_PACKAGE: Final = "dsh_protocol"
+SEQUENCING: Final = "sequencing.json"
+"""The file of the schema directory that says in which order frames come; the generated package has a copy of that name."""
 
 
 @dataclass(frozen=True, slots=True)

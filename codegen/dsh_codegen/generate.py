@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
-from .config import Config
-from .errors import ConfigError, OutputError, suggestion
+from .config import SEQUENCING, Config
+from .errors import ConfigError, OutputError, SchemaError, suggestion
 from .manifest import MANIFEST, Manifest, Origin, digest, module_of, read_manifest
 from .revisions import Revisions, read_revisions
 
@@ -106,7 +106,26 @@ def _python(config: Config, revisions: Revisions) -> dict[str, str]:
     protocols = [revision.protocol for revision in revisions.all]
     files = python_files(protocols, PythonOptions(config.python_package, revisions.head))
     prefix = f"{config.python_package}/"
-    return _formatted({path.removeprefix(prefix): text for path, text in files.items()})
+    return _formatted({path.removeprefix(prefix): text for path, text in files.items()}) | _sequencing(config)
+
+
+def _sequencing(config: Config) -> dict[str, str]:
+    """The table of sequencing rules, as the package carries it for `validate`; nothing where the schema has none."""
+    file = config.schema / SEQUENCING
+    value: Any = None
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):  # the schema may be a single file
+        return {}
+    except OSError as error:
+        raise SchemaError(str(file), f"can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(str(file), f"is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise SchemaError(str(file), "is no table of sequencing rules: a JSON object was expected")
+    table = cast("dict[str, Any]", value)
+    table.pop("$schema", None)  # the package has no copy of that
+    return {SEQUENCING: json.dumps(table, indent=1) + "\n"}
 
 
 def _typescript(config: Config, revisions: Revisions) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
+from ..config import SEQUENCING
 from ..errors import SchemaError
 from ..ir import DIALECT
 
@@ -95,7 +96,7 @@ def load(path: Path) -> Source:
     """Read and check the schema at `path`, a directory or one file. Raises `SchemaError`."""
     if path.is_dir():
         root = path
-        files = sorted(file for file in path.glob("*.json") if not file.name.endswith(_META_SCHEMAS))
+        files = sorted(file for file in path.glob("*.json") if not file.name.endswith((_META_SCHEMAS, SEQUENCING)))
     elif path.is_file():
         root, files = path.parent, [path]
     else:

@@ -30,6 +30,7 @@ class Turn:
         self._scribe = agent.journal.scribe
         self._chunks: list[int] = []
         self._title: tuple[str, int] | None = None
+        self._open_step: int | None = None
 
     async def run(self) -> None:
         """From the first step to the end of the turn, whatever happens. If it is cancelled, the end is recorded too."""
@@ -48,8 +49,10 @@ class Turn:
     async def _steps(self) -> Outcome:
         for step in range(1, MAX_STEPS + 1):
             self.agent.journal.step = step
+            self._open_step = step
             await self._record(self._scribe.step_start(self.number, step))
             outcome = await self._step(step)
+            self._open_step = None
             await self._record(self._scribe.step_end(self.number, step))
             if outcome is not None:
                 return outcome
@@ -146,9 +149,11 @@ class Turn:
                 raise LookupError(f"no tool {name} with these arguments")
 
     async def _abort(self) -> None:
-        """Rule S167."""
+        """Rules S122, S167."""
         if self.answer.blocks and self.answer.finish is None:
             await self._write_answer(self.agent.journal.step, interrupted=True)
+        if self._open_step is not None:
+            await self._record(self._scribe.step_end(self.number, self._open_step))
         self.outcome = Outcome("aborted")
         await self._end()
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import io
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, ParamSpec
 
 import pytest
 
 import dsh_protocol
+from dsh_codegen.frames.examine import examine
 from dsh_codegen.frames.protocol import Protocol
-from dsh_codegen.frames.revision import Log, inspected
+from dsh_codegen.frames.sequencing import load_sequencing
+from dsh_codegen.frames.setup import Setup
+from dsh_codegen.frames.source import Piece as LogPiece
+from dsh_codegen.frames.stream import Stream
 from dsh_runtime import JsonRpcResponseError
 from dsh_runtime.aio import JsonRpcLineTransport
 from dsh_runtime.embedded import EchoAdapter, EmbeddedHost
@@ -24,6 +26,7 @@ from dsh_runtime.server import Adapters, HarnessSdkServer, Host, ModelRequest, P
 P = ParamSpec("P")
 Frame = dict[str, Any]
 
+SEQUENCING: Final = Path(__file__).parents[3] / "schema" / "sequencing.json"
 PATIENCE: Final = 20.0
 ROUTE: Final[Frame] = {"cwd": "/tmp", "provider": "echo", "model": "m"}
 
@@ -178,12 +181,12 @@ def findings(rows: list[Frame], revision: str) -> list[str]:
     bundle = json.loads((Path(package.__file__).parent / "schema.json").read_text(encoding="utf-8"))
     text = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
-    @contextmanager
-    def opened() -> Any:
-        yield io.BufferedReader(io.BytesIO(text))
-
-    with inspected([Log("capture", opened)], [Protocol(revision, bundle)], strict=True) as report:
-        return [str(finding) for finding in report.findings]
+    table = json.loads(SEQUENCING.read_text(encoding="utf-8"))
+    setup = Setup(Protocol(revision, bundle), load_sequencing(table, revision), strict=True, listed=1000)
+    stream = Stream(setup, examine)
+    stream.open("capture")
+    piece = LogPiece("capture", "capture", 0, None, text)
+    return [str(finding) for finding in stream.add(piece, examine(setup, piece, stream.pending()))]
 
 
 class GatedAdapter(EchoAdapter):

@@ -145,8 +145,9 @@ async def test_s167_what_had_been_streamed_is_kept() -> None:
         while agent.last_turn.answer.text != "half of it":
             await asyncio.sleep(0)
         await peer.request("shutdown")
-        message, end = peer.host.stored["s"].events[-2:]
+        message, step, end = peer.host.stored["s"].events[-3:]
         assert message.data.interrupted is True
+        assert step.type == "step/end"
         assert message.data.message.content[0].text == "half of it"
         assert end.data.reason.kind == "aborted"
         assert not peer.events(kind="assistant/message")
