@@ -24,7 +24,7 @@ from referencing.jsonschema import DRAFT202012
 
 from .explain import Explainer
 from .findings import Problem
-from .tags import PREFIX, Definitions, Schema, TagTable, tag_table
+from .tags import PREFIX, Definitions, Schema, TagTable
 from .wording import Json, Path
 
 # Its published types leave all arguments open.
@@ -75,7 +75,6 @@ class Judge:
 
     def __init__(self, bundle: Schema) -> None:
         self.definitions: Final = Definitions(bundle)
-        self._tables: dict[int, TagTable] = {}
         self._explainer: Final = Explainer(self.definitions, self.table)
         keywords = {"anyOf": self._any_of, "$ref": self._reference, "required": self._required}
         checker = _extend(Draft202012Validator, keywords, type_checker=_Types())
@@ -85,10 +84,7 @@ class Judge:
 
     def table(self, union: Schema) -> TagTable:
         """The tag table of a union of this bundle that has `x-tag`."""
-        found = self._tables.get(id(union))
-        if found is None:
-            found = self._tables[id(union)] = tag_table(union, self.definitions)
-        return found
+        return self.definitions.table(union)
 
     def is_valid(self, definition: str, value: Json) -> bool:
         """Whether `value` is valid against `#/$defs/<definition>`. Raises `RecursionError` for hopelessly deep values."""
@@ -109,8 +105,7 @@ class Judge:
 
     def required(self, definition: str) -> list[str]:
         """The members that an object of `#/$defs/<definition>` must have, as far as that is said in one place."""
-        schema = self.definitions.resolve({"$ref": PREFIX + definition})
-        return list(schema.get("required", ()))
+        return self.definitions.required(definition)
 
     def _validator(self, ref: str) -> Validator:
         found = self._by_ref.get(ref)

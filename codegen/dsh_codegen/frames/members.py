@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from .judge import Judge
-from .tags import PREFIX, Schema
+from .tags import PREFIX, Definitions, Schema
 from .wording import Json, Path
 
 _TYPES: Final[Mapping[type, frozenset[str]]] = {
@@ -36,22 +35,22 @@ class Undeclared:
     tag: bool = False
 
 
-def undeclared(judge: Judge, definition: str, value: Json, at: Path) -> Iterator[Undeclared]:
+def undeclared(definitions: Definitions, definition: str, value: Json, at: Path) -> Iterator[Undeclared]:
     """What `value`, at `at` in its frame, carries beyond `#/$defs/<definition>`. Raises `RecursionError` if too deep."""
-    yield from _Walk(judge).walk({"$ref": PREFIX + definition}, value, at, None)
+    yield from _Walk(definitions).walk({"$ref": PREFIX + definition}, value, at, None)
 
 
 class _Walk:
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        self._by_ref = judge.definitions.by_ref
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
+        self._by_ref = definitions.by_ref
 
     def walk(self, schema: Any, value: Json, path: Path, ref: str | None) -> Iterator[Undeclared]:
         """`ref` names the definition that `schema` is, None for a schema inside one."""
         while isinstance(schema, dict) and (target := cast("Schema", schema).get("$ref")) in self._by_ref:
             ref = str(target)
             schema = self._by_ref[ref]
-        schema = self._judge.definitions.resolve(schema)
+        schema = self._definitions.resolve(schema)
         if "x-lenient" in schema:
             return
         if "anyOf" in schema:
@@ -68,7 +67,7 @@ class _Walk:
     def _union(self, union: Schema, value: Json, path: Path, ref: str | None) -> Iterator[Undeclared]:
         arms = union["anyOf"]
         if "x-tag" in union:
-            table = self._judge.table(union)
+            table = self._definitions.table(union)
             if table.is_open(value):
                 yield Undeclared((*path, table.tag), ref, tag=True)
                 return
@@ -83,7 +82,7 @@ class _Walk:
 
     def _fits(self, schema: Any, value: Json) -> bool:
         """Whether an arm takes the JSON type of `value`."""
-        schema = self._judge.definitions.resolve(schema)
+        schema = self._definitions.resolve(schema)
         if "x-tag" in schema:
             return isinstance(value, dict)
         types: Any = schema.get("type", ())

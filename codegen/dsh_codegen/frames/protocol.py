@@ -1,14 +1,24 @@
-"""A bundle as `examine` needs it: its methods, its error codes, its judge."""
+"""A bundle as a `Judgement` needs it: its methods, its error codes, and who judges params and results.
+
+Two judge. The compiled one is quick and can only say yes or no; what it refuses goes to the reference, whose verdict counts and
+who can explain it. Most logs never need the reference, so it is loaded when the first frame does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
-from .findings import Direction
-from .judge import Judge
-from .tags import Schema
+from .findings import Direction, Problem
+from .tags import Definitions, Schema
+from .wording import Json, Path
+
+if TYPE_CHECKING:
+    from .compiled import Compiled
+    from .judge import Judge
+    from .structs import Structs
 
 _SENT_BY: Final[Mapping[str, Direction]] = {"client": "c2s", "server": "s2c"}
 
@@ -34,18 +44,64 @@ class Protocol:
     revision: str
     bundle: Schema = field(repr=False)
     elsewhere: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    methods: Mapping[str, Method] = field(init=False, repr=False)
-    codes: frozenset[int] = field(init=False, repr=False)
-    judge: Judge = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        methods = {
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles what cannot be made again; all else is made on demand."""
+        return Protocol, (self.revision, self.bundle, self.elsewhere)
+
+    @cached_property
+    def methods(self) -> Mapping[str, Method]:
+        """The methods by name."""
+        return {
             row["name"]: Method(row["name"], _SENT_BY[row["sender"]], row.get("params"), row.get("result"))
             for row in self.bundle["x-methods"]
         }
-        object.__setattr__(self, "methods", methods)
-        object.__setattr__(self, "codes", frozenset(row["code"] for row in self.bundle.get("x-errors", ())))
-        object.__setattr__(self, "judge", Judge(self.bundle))
+
+    @cached_property
+    def codes(self) -> frozenset[int]:
+        """The declared error codes."""
+        return frozenset(row["code"] for row in self.bundle.get("x-errors", ()))
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        """The `$defs`."""
+        return Definitions(self.bundle)
+
+    @cached_property
+    def structs(self) -> Structs:
+        """What accepts ordinary lines at once."""
+        from .structs import Structs
+
+        return Structs(self.bundle)
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The quick judge: what it accepts is valid."""
+        from .compiled import Compiled
+
+        return Compiled(self.bundle)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The reference."""
+        from .judge import Judge
+
+        return Judge(self.bundle)
+
+    def is_valid(self, definition: str, value: Json) -> bool:
+        """Whether `value` is valid against `#/$defs/<definition>`. Raises `RecursionError` for hopelessly deep values."""
+        return self.compiled.is_valid(definition, value) or self.judge.is_valid(definition, value)
+
+    def problems(self, rule: str, definition: str, value: Json, at: Path, *, explain: bool = True) -> list[Problem]:
+        """What keeps `value`, which stands at `at` in its frame, from being valid, outermost first.
+
+        Without `explain` one problem stands for all of them, and the quick judge's word is enough.
+        """
+        if self.compiled.is_valid(definition, value):
+            return []
+        if not explain and self.compiled.decides(definition):
+            return [Problem(rule, "", at)]
+        return self.judge.problems(rule, definition, value, at)
 
 
 def protocols(bundles: Sequence[tuple[str, Schema]], chosen: Collection[str]) -> list[Protocol]:

@@ -27,6 +27,7 @@ class Definitions:
 
     def __init__(self, bundle: Schema) -> None:
         self.by_ref: dict[str, Schema] = {PREFIX + name: schema for name, schema in bundle["$defs"].items()}
+        self._tables: dict[int, TagTable] = {}
 
     def resolve(self, schema: Any) -> Schema:
         """Follow bare references to a schema that is none. What says nothing about a value (true, a cycle) is `{}`."""
@@ -41,6 +42,17 @@ class Definitions:
             seen.add(ref)
             schema = self.by_ref[ref]
         return {}
+
+    def table(self, union: Schema) -> TagTable:
+        """The tag table of a union of this bundle that has `x-tag`; built once."""
+        found = self._tables.get(id(union))
+        if found is None:
+            found = self._tables[id(union)] = tag_table(union, self)
+        return found
+
+    def required(self, definition: str) -> list[str]:
+        """The members that an object of `#/$defs/<definition>` must have, as far as that is said in one place."""
+        return list(self.resolve({"$ref": PREFIX + definition}).get("required", ()))
 
 
 @dataclass(frozen=True, slots=True)

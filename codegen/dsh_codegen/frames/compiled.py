@@ -1,0 +1,166 @@
+"""The quick judge of params and results: the definitions of a bundle, compiled by `jsonschema-rs`.
+
+What it accepts, `jsonschema` accepts. What it refuses may still be valid, and is for the reference to judge. So a definition is
+compiled only if both libraries read every keyword in it in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+import jsonschema_rs
+
+from .references import endless, recursive
+from .tags import PREFIX, Schema
+from .wording import Json
+
+MOST_ENTRIES: Final = 32
+"""How often a value may go through recursive definitions. Deeper ones are left to the reference: this library would follow a
+value until the stack is used up, and the process would be gone."""
+
+_PLAIN: Final = frozenset(
+    "type enum const required minItems maxItems minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum".split()
+)
+_ANNOTATIONS: Final = frozenset(
+    "title description $comment default examples deprecated readOnly writeOnly format contentEncoding contentMediaType "
+    "x-tag x-by-member x-module x-known x-open x-abstract x-lenient".split()
+)
+_SCALARS: Final = frozenset({"null", "boolean", "integer", "number", "string"})
+_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)  # in a reference it stands for itself
+
+# What Python's regular expressions and Rust's both have, with the same meaning: plain characters, a few escapes, classes of
+# plain characters, quantifiers after these and after groups, alternatives, and the two ends.
+_REPEATABLE: Final = r"(?:[\w:/,@=% -]|\\[.nrtfv$^*+?()\[\]{}|/\\]|\[\^?(?:(?!--)[\w+/.:=-])+\]|\))"
+_QUANTIFIED: Final = _REPEATABLE + r"(?:(?:[*+?]|\{\d+(?:,\d*)?\})\??)?"
+_PATTERN: Final = re.compile(rf"(?:{_QUANTIFIED}|(?:\((?:\?:)?|\||\^|\$\(\?!\\n\))(?![*+?{{]))*", re.ASCII)
+
+
+class Compiled:
+    """Judges values by the definitions of one bundle, each compiled when it is first asked for."""
+
+    def __init__(self, bundle: Schema) -> None:
+        self._dialect: str = bundle["$schema"]
+        self._definitions: Mapping[str, Schema] = bundle["$defs"]
+        self._recursive: Final = recursive(bundle["$defs"])
+        self._endless: Final = endless(bundle["$defs"])
+        self._judges: dict[str, Callable[[Any], bool]] = {}
+
+    def decides(self, definition: str) -> bool:
+        """Whether a refusal by `is_valid` is right, too, but for odd values: the definition could be compiled."""
+        return self._judge(definition) is not _ask
+
+    def is_valid(self, definition: str, value: Json) -> bool:
+        """Whether `value` is valid against `#/$defs/<definition>` for certain. False: ask the reference."""
+        try:
+            return self._judge(definition)(value)
+        except BaseException as error:
+            # lone surrogates, say; and what Rust calls a panic is no `Exception`
+            if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
+                return False
+            raise
+
+    def _judge(self, definition: str) -> Callable[[Any], bool]:
+        judge = self._judges.get(definition)
+        if judge is None:
+            judge = self._judges[definition] = self._compile(definition)
+        return judge
+
+    def _compile(self, definition: str) -> Callable[[Any], bool]:
+        try:
+            schema = _Unrolled(self._definitions, self._recursive, self._endless).schema(definition)
+            judge = jsonschema_rs.validator_for({"$schema": self._dialect, **schema}, validate_formats=False)
+        except (_NotAlikeError, ValueError, AttributeError, TypeError):
+            return _ask
+        return cast("Callable[[Any], bool]", judge.is_valid)
+
+
+def _ask(_value: Any) -> bool:
+    return False
+
+
+class _NotAlikeError(Exception):
+    """Something in a schema may be read in different ways."""
+
+
+class _Unrolled:
+    """A definition with all that it refers to: recursive ones as often as they may be entered, and then `false`.
+
+    Saying `false` early refuses more. That would be the other way round below `not`, where nothing recursive is let in.
+    """
+
+    def __init__(self, definitions: Mapping[str, Schema], recursive: frozenset[str], endless: frozenset[str]) -> None:
+        self._definitions = definitions
+        self._recursive = recursive
+        self._endless = endless
+        self._made: dict[str, Any] = {}
+
+    def schema(self, name: str) -> dict[str, Any]:
+        """The definition as a schema of its own. Raises `_NotAlikeError`."""
+        return {"$ref": self._reference(PREFIX + name, 0), "$defs": self._made}
+
+    def _reference(self, ref: Any, entries: int) -> str:
+        schema, name = self._referred(ref)
+        entries = entries + 1 if name in self._recursive else 0
+        copy = f"{name}:{entries}" if entries else name
+        if copy not in self._made:
+            self._made[copy] = False  # for now, and for good if that is deep enough
+            if entries <= MOST_ENTRIES:
+                self._made[copy] = self._copy(schema, entries)
+        return PREFIX + copy
+
+    def _referred(self, ref: Any) -> tuple[Schema, str]:
+        name = str(ref).removeprefix(PREFIX)
+        if PREFIX + name != ref or name not in self._definitions or name in self._endless or not _NAME.fullmatch(name):
+            raise _NotAlikeError
+        return self._definitions[name], name
+
+    def _copy(self, schema: Any, entries: int) -> Any:
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, dict):
+            raise _NotAlikeError
+        copy: dict[str, Any] = {}
+        for keyword, value in cast("Schema", schema).items():
+            match keyword:
+                case "$ref":
+                    copy[keyword] = self._reference(value, entries)
+                case "properties":
+                    copy[keyword] = {name: self._copy(inner, entries) for name, inner in value.items()}
+                case "items" | "additionalProperties":
+                    copy[keyword] = self._copy(value, entries)
+                case "anyOf" | "allOf":
+                    copy[keyword] = [self._copy(inner, entries) for inner in value]
+                case "uniqueItems" if value is False or self._is_scalar(cast("Schema", schema).get("items")):
+                    copy[keyword] = value
+                case "not" if _is_constant(value):
+                    copy[keyword] = value
+                case "pattern" if isinstance(value, str) and _PATTERN.fullmatch(value):
+                    copy[keyword] = value
+                case _ if keyword in _PLAIN:
+                    copy[keyword] = value
+                case _ if keyword not in _ANNOTATIONS:
+                    raise _NotAlikeError
+                case _:
+                    pass
+        return copy
+
+    def _is_scalar(self, schema: Any) -> bool:
+        """Whether nothing but scalars can be valid: arrays in arrays are compared as deeply as they go."""
+        while isinstance(schema, dict) and "$ref" in schema:
+            schema, _ = self._referred(cast("Schema", schema)["$ref"])
+        return isinstance(schema, dict) and cast("Schema", schema).get("type") in _SCALARS
+
+
+def _is_constant(schema: Any) -> bool:
+    """Whether a schema only compares members with constants, as what stands below `not` in a bundle does."""
+    if not isinstance(schema, dict):
+        return False
+    for keyword, value in cast("Schema", schema).items():
+        if keyword == "properties":
+            if not all(map(_is_constant, value.values())):
+                return False
+        elif keyword not in ("enum", "const", "required"):
+            return False
+    return True

@@ -1,0 +1,98 @@
+"""Finds values in frames that were decoded into structs, for whoever follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from .follower import Move
+from .paths import EACH, SCALARS, steps
+from .struct_types import attribute
+from .structs import Structs
+
+Condition: TypeAlias = "tuple[Callable[[Any], Sequence[Any]], Any]"
+"""What finds values in a frame, and the one that has to be among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class StructLook:
+    """Finds values in frames of one class, at whose `arm_path` stands a value of the class `arm`."""
+
+    structs: Structs
+    frame: type
+    arm_path: str
+    arm: type
+
+    def getter(self, path: str) -> Callable[[Any], Any] | None:
+        """Like `Structs.getter`; one attribute access for the whole path, if something always stands there."""
+        inside = path.removeprefix(f"{self.arm_path}.")
+        if self.arm in self.structs.tags and inside != path:
+            get = self.structs.getter(self.arm, inside)
+            if get is None or isinstance(get, attrgetter):
+                return None if get is None else attrgetter(".".join(map(attribute, steps(path))))
+        return self.structs.getter(self.frame, path)
+
+    def one(self, path: str) -> Callable[[Any], Any]:
+        """Like `paths.one`."""
+        return self.getter(path) or _nothing
+
+    def values(self, path: str) -> Callable[[Any], Sequence[Any]]:
+        """Like `paths.values`."""
+        outer, each, inner = path.partition(f"{EACH}.")
+        array = self.getter(outer) if each and "." not in inner else None
+        if array is not None:
+            return _inside(array, inner)
+        get = self.getter(path)
+        if get is None:
+            return _nothing
+
+        def find(frame: Any) -> Sequence[Any]:
+            found = get(frame)
+            if found.__class__ in SCALARS:
+                return (found,)
+            return [each for each in found if each.__class__ in SCALARS] if found.__class__ is list else ()
+
+        return find
+
+
+def attributes(paths: Sequence[str]) -> Callable[[Any], Any]:
+    """What finds the values at several paths where something always stands: four times as quick as `attrgetter`.
+
+    The text that is compiled is made of identifiers and dots only: see `attribute`.
+    """
+    found = ", ".join(".".join(["frame", *map(attribute, steps(path))]) for path in paths)
+    compiled: Callable[[Any], Any] = eval(f"lambda frame: ({found})")
+    return compiled
+
+
+def _inside(get: Callable[[Any], Any], member: str) -> Callable[[Any], Sequence[Any]]:
+    """What finds a member of each object in an array."""
+    name = attribute(member)
+
+    def find(frame: Any) -> Sequence[Any]:
+        found: list[Any] = []
+        items = get(frame)
+        for item in items if items.__class__ is list else ():
+            value = item.get(member) if item.__class__ is dict else getattr(item, name, None)
+            if value.__class__ in SCALARS:
+                found.append(value)
+        return found
+
+    return find
+
+
+def _nothing(_frame: Any) -> Sequence[Any]:
+    return ()
+
+
+def guarded(moves: Sequence[Move], conditions: Sequence[Condition]) -> Move:
+    """Moves that are made only if the conditions hold."""
+
+    def move_if(frame: Any, line: int) -> None:
+        if all(value in find(frame) for find, value in conditions):
+            for move in moves:
+                move(frame, line)
+
+    return move_if

@@ -1,0 +1,84 @@
+"""Dotted paths into decoded structs, with the names that members have on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, cast
+
+from msgspec import UNSET, Struct
+
+from .paths import EACH, steps
+from .struct_types import ANY, Members, Typed, attribute
+
+
+def getter(members: Mapping[type, Members], start: type, path: str) -> Callable[[Any], Any] | None:
+    """A function that finds what stands at `path` in an instance of `start`; None if nothing can stand there.
+
+    It gives `UNSET` where nothing does. With `[*]` in the path it gives the list of what there is.
+    """
+    ahead = steps(path)
+    places: list[Typed] = [Typed(start, structs=(start,), others=False)]
+    certain = EACH not in ahead
+    for step in ahead:
+        found: list[Typed] = []
+        for place in places:
+            nexts = list(_next(members, place, step))
+            certain = certain and not place.others and all(required for _, required in nexts)
+            certain = certain and len(nexts) == len(place.structs)
+            found += (typed for typed, _ in nexts)
+        places = found
+    if not places:
+        return None
+    if certain:
+        return attrgetter(".".join(map(attribute, ahead)))
+    return _every(ahead) if EACH in ahead else _only(ahead)
+
+
+def _next(members: Mapping[type, Members], place: Typed, step: str) -> Iterator[tuple[Typed, bool]]:
+    """What may stand one step further on, and whether it always does."""
+    if place is ANY:
+        yield ANY, False
+    elif step == EACH:
+        if place.items is not None:
+            yield place.items, False
+    else:
+        if place.values is not None:
+            yield place.values, False
+        for struct in place.structs:
+            if step in members[struct]:
+                member = members[struct][step]
+                yield member.typed, member.required
+
+
+def _only(ahead: Sequence[str]) -> Callable[[Any], Any]:
+    plan = [(step, attribute(step)) for step in ahead]
+
+    def find(value: Any) -> Any:
+        for name, attribute_ in plan:
+            value = _inner(value, name, attribute_)
+        return value
+
+    return find
+
+
+def _every(ahead: Sequence[str]) -> Callable[[Any], list[Any]]:
+    plan = [(step, attribute(step)) for step in ahead]
+
+    def find(value: Any) -> list[Any]:
+        found: list[Any] = [value]
+        for name, attribute_ in plan:
+            if name == EACH:
+                arrays: list[Any] = [each for each in found if isinstance(each, list)]
+                found = [item for each in arrays for item in each]
+            else:
+                found = [_inner(each, name, attribute_) for each in found]
+        return [each for each in found if each is not UNSET]
+
+    return find
+
+
+def _inner(value: Any, name: str, attribute_: str) -> Any:
+    if isinstance(value, Struct):
+        return getattr(value, attribute_, UNSET)
+    return cast("dict[str, Any]", value).get(name, UNSET) if isinstance(value, dict) else UNSET

@@ -1,0 +1,108 @@
+"""The quickest lane: msgspec decodes a line straight into structs that are at least as strict as the bundle.
+
+What decodes is a frame of which nothing is to be said: one JSON value, a proper envelope, a method that is called by the right
+side and in the right way, valid params, nothing undeclared. It does not hold the other way round: what does not decode here may
+be as good, and has to be judged by somebody else.
+
+How deeply free JSON may be nested is up to msgspec: nearly as deeply as Python's recursion limit says.
+
+Responses don't say what they answer, so only their envelope is judged along with the line. Their result is left unread, and
+`accepts` or `result` has to be asked about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeAlias
+
+import msgspec
+from msgspec import Raw, Struct
+
+from .struct_frames import Call, StructFrames
+from .struct_parts import Tag
+from .struct_paths import getter
+from .struct_scalars import one_of
+from .struct_shapes import Shapes
+from .struct_types import ANY, StructTypes
+from .tags import Schema
+
+MISSES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""All that is raised for a line or a result that is not accepted. (`msgspec.ValidationError` is a `DecodeError`.)"""
+
+Decode: TypeAlias = Callable[[bytes], Any]
+
+
+class Structs:
+    """The structs of one bundle, and what decodes into them.
+
+    - `rows` decodes a row of a capture with a call, `{"ts"?, "dir", "frame"}`, into `row.ts`, `row.dir` and `row.frame`.
+    - `frames` decodes a bare call into `frame.jsonrpc`, `frame.method`, `frame.params`, and `frame.id` if it is a request. What
+      `calls` says of its class holds for all of them.
+    - `response_rows` and `responses` do so for responses, which have `jsonrpc`, `id`, and either `result`, a `msgspec.Raw` that
+      was not looked at, or `error` with `code` and `message`. In rows their direction is either.
+
+    A member that is absent is `msgspec.UNSET`. All four raise one of `MISSES` for a line that they don't accept.
+    """
+
+    def __init__(self, bundle: Schema) -> None:
+        self._shapes: Final = Shapes(bundle)
+        self._types: Final = StructTypes(self._shapes)
+        self._results: Final[dict[str | None, Callable[[Raw | bytes], Any]]] = {}
+        made = StructFrames(bundle, self._shapes, self._types)
+        response = made.response()
+        self.frames: Final = _decoder(made.frames("c2s", "s2c"))
+        self.rows: Final = _decoder(made.rows())
+        self.responses: Final = _whole(_decoder([response]))
+        self.response_rows: Final = _whole(_decoder([made.response_row(response)]))
+        self.calls: Final[Mapping[type, Call]] = made.calls
+        self.tags: Final[Mapping[type, tuple[str, Tag]]] = self._types.tags
+        """The classes of objects that were chosen by a tag -> the member that is the tag, and its value."""
+
+    def accepts(self, definition: str | None, raw: Raw | bytes) -> bool:
+        """Whether a result is valid against `#/$defs/<definition>`, with nothing undeclared; None: whether it is JSON."""
+        try:
+            self.result(definition, raw)
+        except MISSES:
+            return False
+        return True
+
+    def result(self, definition: str | None, raw: Raw | bytes) -> Any:
+        """A result that is accepted, decoded. Raises one of `MISSES` for another."""
+        decode = self._results.get(definition)
+        if decode is None:
+            decode = self._results[definition] = self._result(definition)
+        return decode(raw)
+
+    def _result(self, definition: str | None) -> Callable[[Raw | bytes], Any]:
+        typed = ANY if definition is None else self._types.typed(self._shapes.definition(definition))
+        if typed is None or typed.differ:  # only a struct sees to it that the items of an array differ
+            return _refuse
+        return msgspec.json.Decoder(typed.type).decode
+
+    def getter(self, class_: type, path: str) -> Callable[[Any], Any] | None:
+        """A function that finds what stands at a path, such as `params.event.seq`, in an instance of a struct of this bundle.
+
+        Members have their names on the wire. The function gives `msgspec.UNSET` where nothing stands; with `[*]` in the path,
+        which is each item of an array, it gives a list of what there is. None for a function: nothing can ever stand there.
+        """
+        return getter(self._types.members, class_, path)
+
+
+def _decoder(structs: Sequence[type[Struct]]) -> Decode:
+    return msgspec.json.Decoder(one_of(structs)).decode if structs else _refuse
+
+
+def _whole(decode: Decode) -> Decode:
+    """Msgspec does not look for bytes that are no UTF-8 in what it leaves unread, which may come twice; this does."""
+
+    def decode_whole(line: bytes) -> Any:
+        decoded = decode(line)
+        if not line.isascii():
+            line.decode()
+        return decoded
+
+    return decode_whole
+
+
+def _refuse(_line: object) -> NoReturn:
+    raise msgspec.ValidationError("no struct takes this")
