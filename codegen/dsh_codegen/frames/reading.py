@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
+from ..markup.text import harmless
 from .findings import Problem
-from .wording import Json, escape, show
+from .wording import Json, show
 
 BLANKS: Final = "\t\n\v\f\r \xa0\ufeff\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """The characters that ECMAScript `trim` removes."""
@@ -69,8 +70,12 @@ class Text:
 
     def _explain(self, text: str, error: json.JSONDecodeError) -> Problem:
         glued = _START.search(text, 1)
+        hint = "" if glued is None else f"; a frame begins {self._place(self._lead + glued.start())}"
+        if text[:1] == "\0":
+            count = len(text) - len(text.lstrip("\0"))
+            stand = f"NUL byte{' stands' if count == 1 else 's stand'} {self._place(self._lead)}"
+            return Problem("json/nul", f"{count:,} {stand}, as a crash leaves them{hint}")
         if text[:1] not in ("{", "["):
-            hint = "" if glued is None else f"; a frame begins {self._place(self._lead + glued.start())}"
             return Problem("json/noise", f"the line is not JSON but other text: {show(text)}{hint}")
         if error.msg == "Extra data":
             if _is_value(text[error.pos :]):
@@ -126,4 +131,4 @@ def _is_value(text: str) -> bool:
 
 def _tail(text: str) -> str:
     end = text.strip(BLANKS)
-    return escape(end) if len(end) <= _TAIL else f"…{escape(end[-_TAIL:])}"
+    return harmless(end) if len(end) <= _TAIL else f"…{harmless(end[-_TAIL:])}"
