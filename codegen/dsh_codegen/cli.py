@@ -18,7 +18,7 @@ from . import __version__
 from .config import load_config
 from .errors import CodegenError, OutputError
 from .frames.command import INTERRUPTED, validate
-from .frames.wording import escape
+from .markup.text import harmless
 from .parity.command import parity
 from .vectors.command import vectors
 
@@ -39,7 +39,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except CodegenError as error:
-            _say([f"error: {escape(str(error))}"], sys.stderr)
+            _say([f"error: {harmless(str(error))}"], sys.stderr)
             ctx.exit(2)
         except KeyboardInterrupt:
             _say(["interrupted"], sys.stderr)

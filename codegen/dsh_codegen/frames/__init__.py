@@ -1,18 +1,25 @@
 """Logs of frames, judged by the schema of a protocol: what `dsh-codegen validate` does.
 
-    rows      bytes of a file -> one `Row` a line: a frame, or the reason why there is none (`reading`: text -> JSON)
-    frame     a JSON value -> a `Frame`: request, response or notification, and what is wrong with its envelope
-    pending   requests that wait for a response
-    judge     params and results against their definitions (`tags` finds the arm of a union, `explain` the sentence)
-    members   what a frame carries that the schema does not declare
-    examine   all of that, row by row, for one revision (`protocol`) -> `Finding`s and a `Summary`
-    revision  the same rows under several revisions, and which of them fits -> a `Report`
-    render    a report as text or JSON
-    command   the command line
+From the command line to a report:
 
-It reads a bundle (one JSON Schema document a revision, with `x-methods`) as parsed JSON, and knows no method by name.
-Findings are values: rendering happens in `render` only. Nothing here keeps more than one line of a log in memory, apart from
-the requests that are still unanswered and a fixed number of counters.
+    command      the command line; `setup` is what it asks for
+    plan         arguments -> logs and their files (`arguments`, `heads`) -> pieces (`source`, `flow`, `packed`, `follow`)
+    run          logs -> a `Report`; `revision` finds out which revision they are of
+    engine       pieces -> parts, by this process, by several (`workers`), or by a cluster (`cluster`, `remote`)
+    stream       the parts of a log -> its outcome: what crosses the cuts is judged here
+    formats      a report as text, JSON, JUnit, SARIF, ...
+
+Judging the lines of a piece, `examine`, takes three lanes. A quicker one may only accept; all give the same `part`:
+
+    shortcut     `structs` decode an ordinary line and judge it in one go
+    verdict      the line is read without types (`rows`, `reading`) and taken for a `frame`; params and results are judged by
+                 `compiled` schemas; responses find their requests (`pending`)
+    judge        the reference, with explanations (`tags`, `explain`), for what the compiled ones refuse
+
+The order of frames is followed by the table of a `sequencing`: `follower` within a part, `order` across parts, `words` for the
+sentences. `observed` looks at what the schema does not say. Findings are values (`findings`), alike ones together (`groups`).
+
+It reads a bundle (one JSON Schema document a revision, with `x-methods`) and a table, both parsed. It knows no method by name.
 """
 
 from __future__ import annotations

@@ -5,30 +5,38 @@ Nothing heavy is imported until it runs, so that listing the commands stays quic
 
 from __future__ import annotations
 
-import io
+import math
 import os
-import stat
 import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
 from ..errors import ConfigError, OutputError
-from .rows import MAX_LINE, InputError, Source
-from .wording import did_you_mean, escape, listing, show
+from .formats import FORMATS, LIVE
+from .groups import LISTED
+from .rows import MAX_LINE
+from .wording import did_you_mean, listing, show
 
 if TYPE_CHECKING:
+    from .arguments import Opener
+    from .engine import Work
+    from .findings import Finding
+    from .plan import Join, Log
     from .report import Report
-    from .revision import Log
+    from .run import Workers
+    from .setup import Setup
 
 AUTO: Final = "auto"
-STDIN: Final = "-"
-FORMATS: Final = ("text", "json")
 INTERRUPTED: Final = 130
-_STEP: Final = 1 << 18  # bytes between two updates of the progress bar
+FEW: Final = 256 * 1024
+"""Bytes up to which the quick lane is not worth the 30 ms that it takes to make."""
+WORTH_IT: Final = 32 * 1024 * 1024
+"""Bytes from which on other processes are worth their start."""
 
 
 @click.command("validate", short_help="Judge logs of frames by the protocol.")
@@ -36,49 +44,99 @@ _STEP: Final = 1 << 18  # bytes between two updates of the progress bar
     "--revision", default=AUTO, show_default=True, metavar="NAME|auto", help="Judge by this one; auto: the log tells."
 )
 @click.option("--format", "format_", default="text", show_default=True, type=click.Choice(FORMATS), help="Form of the report.")
-@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="The pyproject.toml that names the schema.")
-@click.option("--strict", is_flag=True, help="Report members that the schema does not declare, too.")
+@click.option("--strict", is_flag=True, help="Report undeclared members too, and make errors of warnings.")
+@click.option("--report", "observe", is_flag=True, help="Add what the schema does not say: see below. Slower.")
+@click.option(
+    "--join",
+    default="file",
+    show_default=True,
+    type=click.Choice(("file", "directory", "all")),
+    help="Which files continue each other as one log.",
+)
+@click.option("--follow", is_flag=True, help="Go on with what is appended to the files, until Ctrl-C.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that work side by side.  [default: one a core]")
+@click.option("--engine", default="local", show_default=True, type=click.Choice(("local", "dask")), help="Who does the work.")
+@click.option("--scheduler", metavar="ADDRESS", help="With --engine dask: the cluster; without it, one is started here.")
 @click.option(
     "--max-line", default=MAX_LINE, show_default=True, type=click.IntRange(1), metavar="BYTES", help="Longest line read."
 )
+@click.option(
+    "--max-findings",
+    default=LISTED,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Findings listed of each kind; all are counted.",
+)
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="The pyproject.toml that names the schema.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.pass_context
-def validate(
-    ctx: click.Context, revision: str, format_: str, config: Path | None, strict: bool, max_line: int, files: tuple[str, ...]
-) -> None:
+def validate(ctx: click.Context, /, **given: Any) -> None:
     """Judge the frames in each FILE by the protocol and say which break it, where and why.
 
-    A line of a FILE is a frame or a row of a capture, {"ts", "dir", "frame"}; - is the standard input.
+    A FILE is a log, plain or packed with gzip or zstd; a directory of logs; a quoted pattern; a URL (s3://...); or - for the
+    standard input. Each of its lines is a frame or a row of a capture, {"ts", "dir", "frame"}.
 
-    Exit status: 0 clean, 1 findings, 2 unusable input or usage.
+    --report adds what is not declared but seen, what is declared but never seen, sizes, rates and latencies of methods, and
+    sessions with their turns.
+
+    Exit status: 0 no error, 1 errors, 2 unusable input or usage, 130 interrupted.
     """
-    from ..bundles import load_bundles
-
-    del config  # `load_bundles` finds it in the context
+    options = Options(**{name: value for name, value in given.items() if name != "config"})
     try:
-        for file in files:
-            _check_readable(file)
-        status = _run(load_bundles(ctx), revision, format_, files, strict=strict, max_line=max_line)
-    except KeyboardInterrupt:
+        status = _run(ctx, options)
+    except KeyboardInterrupt:  # before there was anything to report
         click.echo("interrupted", err=True)
         status = INTERRUPTED
     ctx.exit(status)
 
 
-def _run(
-    bundles: Sequence[tuple[str, Any]], revision: str, format_: str, files: Sequence[str], *, strict: bool, max_line: int
-) -> int:
-    """The exit status, after the report is written."""
-    from .protocol import protocols
-    from .revision import inspected
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says."""
 
-    judged_by = protocols(bundles, _chosen([name for name, _ in bundles], revision))
-    with ExitStack() as stack:
-        with _progress(files) as advance:
-            logs = [_log(file, advance) for file in files]
-            report = stack.enter_context(inspected(logs, judged_by, strict=strict, max_line=max_line))
-        _write(report, format_)
-        return 1 if report.summary.findings else 0
+    revision: str
+    format_: str
+    strict: bool
+    observe: bool
+    join: Join
+    follow: bool
+    jobs: int | None
+    engine: str
+    scheduler: str | None
+    max_line: int
+    max_findings: int
+    files: tuple[str, ...]
+
+
+def _run(ctx: click.Context, options: Options) -> int:
+    """The exit status, after the report is written."""
+    from ..bundles import load_bundles, load_sequencing_table
+    from .plan import plan
+
+    _check(options)
+    bundles, table = load_bundles(ctx), load_sequencing_table(ctx)
+    names = [name for name, _ in bundles]
+    opener = _opener(options.files)
+    logs = plan(options.files, options.join, opener)
+    setups = _setups(bundles, table, _chosen(names, options.revision), options, opener, quick=_size(logs) > FEW)
+    report = _followed(setups, logs, options) if options.follow else _inspected(setups, logs, options)
+    if report.partial is not None:
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    return 1 if report.summary.errors else 0
+
+
+def _check(options: Options) -> None:
+    """Refuse options that don't go together."""
+    if options.scheduler is not None and options.engine != "dask":
+        raise click.UsageError("--scheduler goes with --engine dask")
+    if not options.follow:
+        return
+    if options.format_ not in LIVE:
+        raise click.UsageError(f"--follow tells findings as they come: it goes with --format {listing(LIVE, 'or')}")
+    if options.engine != "local":
+        raise click.UsageError("--follow goes with the local engine")
 
 
 def _chosen(names: Sequence[str], revision: str) -> Sequence[str]:
@@ -90,85 +148,135 @@ def _chosen(names: Sequence[str], revision: str) -> Sequence[str]:
     return [revision]
 
 
-def _check_readable(file: str) -> None:
-    """Refuse what can be seen to be unusable before any work is done. A pipe is opened once only, later."""
-    if file == STDIN:
-        return
-    try:
-        mode = Path(file).stat().st_mode
-        if stat.S_ISREG(mode):
-            Path(file).open("rb").close()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"{escape(file)}: {reason}") from error
-    if stat.S_ISDIR(mode):
-        raise InputError(f"{escape(file)}: it is a directory; name the logs in it")
+def _opener(files: Iterable[str]) -> Opener | None:
+    from .arguments import is_url
+
+    if not any(map(is_url, files)):
+        return None
+    from .remote import opener
+
+    return opener()
 
 
-def _log(file: str, advance: Callable[[int], None] | None) -> Log:
-    from .revision import Log
+def _setups(
+    bundles: Sequence[tuple[str, Any]],
+    table: Any,
+    chosen: Sequence[str],
+    options: Options,
+    opener: Opener | None,
+    *,
+    quick: bool,
+) -> list[Setup]:
+    from .protocol import protocols
+    from .sequencing import EMPTY, load_sequencing
+    from .setup import Setup
 
-    @contextmanager
-    def opened() -> Generator[Source]:
-        with nullcontext(_stdin()) if file == STDIN else Path(file).open("rb") as source:
-            yield source if advance is None else _Watched(source, advance)
+    return [
+        Setup(
+            protocol,
+            EMPTY if table is None else load_sequencing(table, protocol.revision),
+            strict=options.strict,
+            observe=options.observe,
+            quick=quick,
+            max_line=options.max_line,
+            listed=options.max_findings,
+            opener=opener,
+        )
+        for protocol in protocols(bundles, chosen)
+    ]
 
-    return Log("<stdin>" if file == STDIN else file, opened)
+
+def _inspected(setups: Sequence[Setup], logs: Sequence[Log], options: Options) -> Report:
+    from .engine import collect_rarely
+    from .formats import renderer
+    from .run import Run
+
+    collect_rarely()
+    with _progress(logs) as advance:
+        report = Run(setups, _workers(options, logs), lambda work, _: advance(work)).over(logs)
+    with _standard_output() as stream:
+        renderer(options.format_)(report, stream)
+    return report
 
 
-def _stdin() -> Source:
-    buffer: Any = sys.stdin.buffer  # declared without `peek`, and without one where a test put something else in its place
-    return buffer if hasattr(buffer, "peek") else io.BufferedReader(buffer)
+def _followed(setups: Sequence[Setup], logs: Sequence[Log], options: Options) -> Report:
+    """Findings are written as they come, the rest of the report when somebody has seen enough."""
+    from .engine import growing
+    from .formats import live
+    from .run import Run
+
+    listing_of, rest_of = live(options.format_)
+    with _standard_output() as stream:
+        write = listing_of(stream)
+
+        def tell(_work: Work, findings: Iterable[Finding]) -> None:
+            write(findings)
+            stream.flush()
+
+        report = Run(setups, None, tell).following(logs, growing(logs, setups[0]))
+        rest_of(report, stream)
+    return report
 
 
-class _Watched:
-    """A source that tells how far it was read."""
+def _workers(options: Options, logs: Sequence[Log]) -> Workers | None:
+    """Who is to help; None if it is not worth while."""
+    if options.engine == "dask":
+        from .cluster import workers
 
-    def __init__(self, source: Source, advance: Callable[[int], None]) -> None:
-        self._source = source
-        self._advance = advance
-        self._untold = 0
+        return workers(options.scheduler, options.jobs, lambda sentence: click.echo(sentence, err=True))
+    count = options.jobs or cores()
+    if count == 1 or _size(logs) < WORTH_IT:
+        return None
+    from .workers import Processes
 
-    def peek(self, size: int, /) -> bytes:
-        return self._source.peek(size)
+    return Processes(count, _lost)
 
-    def readline(self, size: int, /) -> bytes:
-        line = self._source.readline(size)
-        self._untold += len(line)
-        if self._untold >= _STEP or not line:
-            self._advance(self._untold)
-            self._untold = 0
-        return line
+
+def _size(logs: Sequence[Log]) -> float:
+    """Bytes of the logs on the disk; infinite if that is not known."""
+    return sum(math.inf if file.size is None else file.size for log in logs for file in log.files)
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _lost() -> None:
+    click.echo("a worker process was killed (is there enough memory?); going on with one process", err=True)
 
 
 @contextmanager
-def _progress(files: Sequence[str]) -> Generator[Callable[[int], None] | None]:
-    """A progress bar on the terminal, gone when the work is done; None where standard error is no terminal."""
+def _progress(logs: Sequence[Log]) -> Generator[Callable[[Work], None]]:
+    """A progress bar on the terminal, gone when the work is done; nothing where standard error is no terminal."""
     if not sys.stderr.isatty():
-        yield None
+        yield _nothing
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    sizes = [Path(file).stat() for file in files if file != STDIN]
-    known = len(sizes) == len(files) and all(stat.S_ISREG(size.st_mode) for size in sizes)
-    total = sum(size.st_size for size in sizes) if known else None
+    files = [file for log in logs for file in log.files]
+    known = all(file.kind == "plain" and file.size is not None for file in files)
+    total = sum(file.size or 0 for file in files) if known else None
     columns = (TextColumn("validate"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("validate", total=total)
-        yield lambda size: progress.advance(task, size)
+        bar = progress.add_task("validate", total=total)
+        yield lambda work: progress.advance(bar, work.size)
 
 
-def _write(report: Report, format_: str) -> None:
-    """The report on standard output. A reader that closed its end has read enough: that is no error."""
-    from .render import RENDERERS
+def _nothing(_work: Work) -> None:
+    """Nobody looks at it."""
 
+
+@contextmanager
+def _standard_output() -> Generator[TextIO]:
+    """Standard output for a report. A reader that closed its end has read enough: that is no error."""
     stream: TextIO = sys.stdout
     reconfigure: Any = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")  # a narrow encoding must not lose the report
     try:
-        RENDERERS[format_](report, stream)
+        yield stream
         stream.flush()
     except BrokenPipeError:
         _silence(stream.fileno())

@@ -1,188 +1,174 @@
-"""Rows in, findings out: one log judged by one revision.
+"""A piece of a log -> a part of the outcome: a pure function, whatever process or machine it runs on.
 
-An `Examiner` reads the rows of a file in order. It remembers which requests wait for a response and nothing else, so it can be
-cut at any line: `pending` is the state, `summary` the result, and summaries merge.
+Lines take the quickest lane that accepts them: `structs` decode an ordinary line and judge it in one go; the rest is read
+without types and judged by the compiled schema; what that refuses is read again and judged by the reference. A lane that
+accepts a line gives the verdict that the reference would give, so the report does not depend on the lanes.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from .findings import Direction, Finding, Problem
-from .frame import Frame, classify, envelope_problems, undeclared_in_envelope
-from .members import undeclared
-from .pending import OPPOSITE, Pending
-from .protocol import Method, Protocol
-from .rows import Row
-from .summary import Summary
-from .wording import Json, Path, did_you_mean, json_path, json_type, listing, name, place, show
+from .findings import RULES, Direction, Finding, Kind, Problem, Severity
+from .follower import Follower
+from .groups import Groups
+from .part import Breaches, Late, Part
+from .pending import Pending
+from .rows import Row, overlong, read_line
+from .setup import Setup
+from .source import Batch, Overlong, Piece, batches
+from .track import Breach, Track
+from .verdict import Judgement, Verdict
+from .wording import Json, json_path
 
-_WRITERS = {"c2s": "the client", "s2c": "the server"}
+if TYPE_CHECKING:
+    from .observed import Observer
+    from .shortcut import Shortcut
+
+MOST_SECONDS: Final = 1e11
+"""Times beyond this, the year 5138, are no times."""
+
+
+def examine(setup: Setup, piece: Piece, pending: Pending | None = None) -> Part:
+    """Judge the lines of a piece. `pending`: the requests that wait before it (it is used up); None: that is not known.
+
+    Raises `OSError` as reading does.
+    """
+    examiner = Examiner(setup, piece.file, pending)
+    for batch in batches(piece, setup.max_line, partial(setup.open, stop=piece.end)):
+        examiner.batch(batch)
+    return examiner.finish()
 
 
 class Examiner:
-    """Judges the frames of one log, file after file, by one revision.
+    """Judges lines of one file, in order."""
 
-    `strict` makes findings of undeclared members and of methods that only other revisions have; `count_undeclared` counts
-    undeclared members (and tags) without that.
-    """
-
-    def __init__(self, protocol: Protocol, *, strict: bool = False, count_undeclared: bool = False) -> None:
-        self.protocol = protocol
-        self.summary = Summary()
-        self.pending = Pending()
-        self._file = ""
-        self._strict = strict
-        self._walk = strict or count_undeclared
-
-    def open(self, file: str) -> None:
-        """Begin with another file: a log of its own, in which no request waits yet."""
+    def __init__(self, setup: Setup, file: str, pending: Pending | None) -> None:
+        self._setup = setup
         self._file = file
-        self.pending = Pending()
-        self.summary.files += 1
+        self._judgement = Judgement(
+            setup.protocol, strict=setup.strict, count_undeclared=setup.count_undeclared, explain=setup.explain
+        )
+        self._follower = Follower(setup.sequencing, self._tell)
+        self._part = Part(file, Groups(setup.listed), Track(), Breaches(setup.listed), whole=pending is not None)
+        if pending is not None:
+            self._judgement.pending = pending
+        self._observer = setup.observer()
+        self._shortcut: Shortcut | None = None
+        if setup.quick and self._observer is None:
+            from .shortcut import Shortcut
 
-    def examine(self, row: Row) -> list[Finding]:
-        """The findings of the next row."""
-        summary = self.summary
+            self._shortcut = Shortcut(setup.protocol, self._judgement.pending, self._follower, self._part)
+        self._number = 0
+
+    def batch(self, batch: Batch | Overlong) -> None:
+        """Judge the next lines."""
+        first = self._number
+        if isinstance(batch, Overlong):
+            self._number += 1
+            self._row(overlong(self._number, batch.size, self._setup.max_line), b"", batch.offset)
+            return
+        lines = batch.lines
+        self._number += len(lines)
+        at, offset = 0, batch.offset
+        for index in self._missed(batch, first):
+            offset += sum(map(len, lines[at:index])) + index - at  # a line feed each
+            at = index
+            terminated = batch.terminated or index + 1 < len(lines)
+            row = read_line(lines[index], first + index + 1, offset, terminated=terminated)
+            if row is not None:
+                self._row(row, lines[index], offset)
+
+    def _missed(self, batch: Batch, first: int) -> Iterable[int]:
+        """The indexes of lines that no shortcut accepts. Each is judged before the next one is asked for."""
+        if self._shortcut is None:
+            return range(len(batch.lines))
+        return self._shortcut.judge(batch, first)
+
+    def late(self, late: Late) -> None:
+        """Judge a response on which an earlier part of the log could give no verdict."""
+        self._judgement.alike = late.alike
+        self._follower.operations.conversation = late.conversation
+        row = read_line(late.data, late.line, late.offset, terminated=late.terminated)
+        if row is not None:
+            self._row(row, late.data, late.offset)
+
+    def finish(self) -> Part:
+        """What the lines amount to."""
+        part = self._part
+        part.lines = self._number
+        part.pending = self._judgement.pending
+        part.track = self._follower.track(short=not part.whole)
+        if self._shortcut is not None:
+            self._shortcut.count(part.summary)
+        if self._observer is not None:
+            part.observed = self._observer.observed
+        del self._follower, self._shortcut  # each refers to the other by way of this
+        return part
+
+    def _row(self, row: Row, data: bytes, offset: int) -> None:
+        time = nanoseconds(row.time) if self._observer is not None else None
+        verdict = self._judgement.of(row, time)
+        if verdict.orphan and not self._part.whole:
+            frame = verdict.frame
+            alike = frame.id is not None and self._judgement.pending.same_text(verdict.direction, frame.id)
+            conversation = self._follower.operations.conversation
+            self._part.late.append(Late(row.line, offset, data, row.terminated, alike, conversation))
+            self._follower.unknown()
+            return
+        self._count(row, verdict)
+        frame = verdict.frame
+        for problem in verdict.problems:
+            self._add(row.line, verdict.direction, frame.kind, verdict.method, problem)
+        if frame.kind == "request" and frame.id is not None:
+            self._part.asked.add(frame.id)
+        if frame.kind is not None and verdict.method is not None and verdict.sent_rightly(self._setup.protocol):
+            self._follower.frame(frame.kind, verdict.method, frame.value, row.line)
+        if self._observer is not None:
+            self._observe(self._observer, row, verdict, time)
+
+    def _count(self, row: Row, verdict: Verdict) -> None:
+        summary = self._part.summary
         summary.frames += 1
-        problems = list(row.problems)
-        if self._strict and not row.terminated and row.state == "frame":
-            problems.append(
-                Problem("strict/unterminated", "no line feed ends the last line; on the wire it would be discarded")
-            )
-        frame, direction, method = Frame(None), row.direction, None
-        if row.state == "frame":
-            frame = classify(row.value)
-            problems += envelope_problems(frame, self.protocol.codes)
-            direction, method, more = self._examine_frame(frame, direction)
-            problems += more
+        summary.elsewhere += verdict.elsewhere
+        summary.undeclared += verdict.undeclared
         if row.state == "skipped":
             summary.skipped += 1
-        elif problems:
+        elif verdict.problems:
             summary.invalid += 1
         else:
             summary.valid += 1
-        summary.findings += len(problems)
-        if method is not None:
-            counted = summary.method(method)
+        if verdict.method is not None:
+            counted = summary.method(verdict.method)
             counted.count += 1
             counted.bytes += row.size
-            counted.invalid += bool(problems)
-        return [
-            Finding(
-                self._file, row.line, direction, frame.kind, method, each.rule, json_path(each.path), each.schema, each.message
-            )
-            for each in problems
-        ]
+            counted.invalid += bool(verdict.problems)
 
-    def _examine_frame(self, frame: Frame, direction: Direction | None) -> tuple[Direction | None, str | None, list[Problem]]:
-        """Direction and method of a frame as far as they can be told, and what is wrong apart from its envelope."""
-        problems: list[Problem] = []
-        if self._walk:
-            problems += self._undeclared_in_envelope(frame)
-        if frame.kind == "response" and frame.id is not None and "method" not in frame.members:
-            asked = self.pending.answer(direction, frame.id, lambda method: self._misfit(method, frame))
-            if asked is None:
-                return direction, None, [*problems, self._orphan(frame, direction)]
-            if direction is None and asked.direction is not None:
-                direction = OPPOSITE[asked.direction]
-            problems += self._result_problems(self.protocol.methods.get(asked.method), frame)
-            return direction, asked.method, problems
-        if frame.method is None:
-            return direction, None, problems
-        method = self.protocol.methods.get(frame.method)
-        if direction is None and method is not None:
-            direction = method.direction
-        problems += self._call_problems(method, frame, direction)
-        if frame.id is not None and self.pending.ask(direction, frame.id, frame.method):
-            message = f"`id` {show(frame.members['id'])} still waits for the response to an earlier request"
-            problems.append(Problem("request/duplicate-id", message, ("id",)))
-        return direction, frame.method, problems
+    def _add(self, line: int, direction: Direction | None, kind: Kind | None, method: str | None, problem: Problem) -> None:
+        rule = RULES[problem.rule]
+        severity: Severity = "error" if self._setup.strict and rule.severity == "warning" else rule.severity
+        path = json_path(problem.path)
+        finding = Finding(
+            self._file, line, direction, kind, method, problem.rule, path, problem.schema, problem.message, severity
+        )
+        self._part.summary.tell(severity)
+        self._part.groups.add(finding)
 
-    def _call_problems(self, method: Method | None, frame: Frame, direction: Direction | None) -> Iterator[Problem]:
-        other = self.protocol.elsewhere.get(frame.method or "")
-        if method is None and other is not None:
-            self.summary.elsewhere += 1
-            if self._strict:
-                message = f"{name(frame.method or '')} is no method of revision {self.protocol.revision}, but of {other}"
-                yield Problem("strict/other-revision", message, ("method",))
-            return
-        if method is None:
-            methods = self.protocol.methods.values()
-            known = [each.name for each in methods if each.direction == direction or direction is None]
-            hint = did_you_mean(frame.method, known) or did_you_mean(frame.method, self.protocol.methods)
-            message = f"{name(frame.method or '')} is no method of revision {self.protocol.revision}{hint}"
-            yield Problem("method/unknown", message, ("method",))
-            return
-        if direction is not None and direction != method.direction:
-            message = f"{name(method.name)} is sent by {_WRITERS[method.direction]}, but {_WRITERS[direction]} sent it"
-            yield Problem("method/direction", message, ("method",))
-            return
-        if frame.kind == "request" and method.result is None:
-            yield Problem("method/kind", f"{name(method.name)} is a notification, but the frame has an `id`", ("id",))
-        elif frame.kind == "notification" and method.result is not None and "id" not in frame.members:
-            yield Problem("method/kind", f"{name(method.name)} is a request, but the frame has no `id`, so it gets no reply")
-        if method.params is not None:
-            yield from self._params_problems(method.params, frame)
+    def _tell(self, breach: Breach) -> None:
+        rule = self._setup.sequencing.rules[breach.rule]
+        self._part.breaches.add(breach, rising=rule.rising is not None)
 
-    def _params_problems(self, definition: str, frame: Frame) -> Iterator[Problem]:
-        params: Json = frame.members.get("params")
-        if isinstance(params, dict):
-            yield from self._judge("params/schema", definition, params, ("params",))
-        elif "params" in frame.members:
-            found = "null" if params is None else f"{show(params)} ({json_type(params)})"
-            yield Problem("params/shape", f"`params` is {found}, expected an object; it is read as an empty one", ("params",))
-        else:
-            missing = self.protocol.judge.problems("params/schema", definition, {}, ("params",))
-            if missing:
-                required = self.protocol.judge.required(definition)
-                needs = f" with {listing([name(each) for each in required])}" if required else ""
-                yield Problem("params/schema", f"`params` is missing, expected an object{needs}", (), missing[0].schema)
-
-    def _result_problems(self, method: Method | None, frame: Frame) -> Iterator[Problem]:
-        if method is not None and method.result is not None and "result" in frame.members and "error" not in frame.members:
-            yield from self._judge("result/schema", method.result, frame.members["result"], ("result",))
-
-    def _misfit(self, method_name: str, frame: Frame) -> float:
-        """How badly a response answers a request of that method: undeclared members, or infinitely if it is invalid."""
-        method = self.protocol.methods.get(method_name)
-        if "result" not in frame.members:
-            return 0
-        if method is None or method.result is None:
-            return math.inf
-        try:
-            if not self.protocol.judge.is_valid(method.result, frame.members["result"]):
-                return math.inf
-            return sum(1 for _ in undeclared(self.protocol.judge, method.result, frame.members["result"], ()))
-        except RecursionError:
-            return math.inf
-
-    def _judge(self, rule: str, definition: str, value: Json, at: Path) -> Iterator[Problem]:
-        problems = self.protocol.judge.problems(rule, definition, value, at)
-        yield from problems
-        if not self._walk or any(problem.rule == "json/nesting" for problem in problems):
-            return
-        found = list(undeclared(self.protocol.judge, definition, value, at))  # no deeper than the judge went
-        self.summary.undeclared += len(found)
-        if self._strict:
-            yield from (_unknown_member(each.path, each.schema, each.declared) for each in found if not each.tag)
-
-    def _undeclared_in_envelope(self, frame: Frame) -> Iterator[Problem]:
-        for path in undeclared_in_envelope(frame):
-            self.summary.undeclared += 1
-            if self._strict:
-                yield _unknown_member(path, None, ())
-
-    def _orphan(self, frame: Frame, direction: Direction | None) -> Problem:
-        message = f"no request with `id` {show(frame.members['id'])} waits for a response"
-        if frame.id is not None and self.pending.same_text(direction, frame.id):
-            message += "; one whose `id` is of the other JSON type does"
-        return Problem("response/orphan", message, ("id",))
+    def _observe(self, observer: Observer, row: Row, verdict: Verdict, time: int | None) -> None:
+        observer.frame(verdict.frame, verdict.method, verdict.values, line=row.line, size=row.size, ts=row.time)
+        asked = verdict.asked
+        if asked is not None and asked.time is not None and time is not None:
+            observer.latency(asked.method, time - asked.time)
 
 
-def _unknown_member(path: Path, schema: str | None, declared: tuple[str, ...]) -> Problem:
-    member = str(path[-1])
-    whose = f"of {place(path[:-1])}" if len(path) > 1 else "of a frame"
-    message = f"{name(member)} is no declared member {whose}{did_you_mean(member, declared)}"
-    return Problem("strict/unknown-member", message, path, schema)
+def nanoseconds(seconds: Json) -> int | None:
+    """The time of a capture row; None if it has none."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not abs(seconds) < MOST_SECONDS:
+        return None
+    return int(seconds * 1_000_000_000)

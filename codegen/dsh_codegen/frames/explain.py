@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from jsonschema.exceptions import ValidationError
 
+from ..markup.text import harmless
 from .tags import Definitions, Schema, TagTable
-from .wording import Json, Path, did_you_mean, escape, json_type, listing, name, nearest, place, show
+from .wording import Json, Path, did_you_mean, json_type, listing, name, nearest, place, show
 
 _ARTICLES: Final = {
     "null": "null",
@@ -155,6 +156,6 @@ def _expected_string(schema: Schema) -> str:
 def _form(pattern: str, description: str) -> str:
     """What a string has to look like: a long pattern explains less than the first words of its description."""
     if len(pattern) <= _LONGEST_PATTERN or not description:
-        return f" that matches {escape(pattern)}"
+        return f" that matches {harmless(pattern)}"
     first_words = re.split(r"[.:;]", description)[0]
-    return f', described as "{escape(first_words)}"'
+    return f', described as "{harmless(first_words)}"'

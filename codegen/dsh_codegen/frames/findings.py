@@ -20,6 +20,10 @@ Kind: TypeAlias = Literal["request", "response", "notification"]
 """What the reader of a frame takes it for."""
 
 
+Severity: TypeAlias = Literal["error", "warning", "note"]
+"""error: the protocol is broken. warning: that is likely, or promised by nobody. note: worth knowing, nothing is wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing wrong with a frame. `path` leads from the frame; `schema` points into the bundle, None if none is involved."""
@@ -34,8 +38,8 @@ class Problem:
 class Finding:
     """A problem in its place: the fields of a finding in the JSON report.
 
-    `line` counts line feeds from 1. `path` is a JSONPath from the frame, not from the row around it. `method` of a response is
-    the method of the request it answers.
+    `line` counts line feeds from 1; 0 is the file as a whole. `path` is a JSONPath from the frame, not from the row around it.
+    `method` of a response is the method of the request it answers.
     """
 
     file: str
@@ -47,6 +51,7 @@ class Finding:
     path: str
     schema: str | None
     message: str
+    severity: Severity = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +60,28 @@ class Rule:
 
     sentence: str
     protocol: tuple[str, ...] = ()
+    severity: Severity = "error"
 
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         "file/encoding": Rule("A log is UTF-8; a file of UTF-16 or UTF-32 is reported once and not read.", ("T2",)),
+        "file/unreadable": Rule("A file that was found is a log, and can be read to its end; one that can't is reported once."),
+        "file/truncated": Rule("A packed file is whole; of one that breaks off, the complete lines before that are read."),
+        "file/corrupt": Rule(
+            "A packed file unpacks without an error; of a damaged one, the complete lines before that are read."
+        ),
         "line/too-long": Rule("A line longer than --max-line is not read."),
         "line/utf-8": Rule("Frames are UTF-8; other bytes are read as U+FFFD.", ("T2", "T6")),
         "row/shape": Rule('A capture row has "dir": "c2s" or "s2c" and a frame, or says why it has none.'),
-        "json/noise": Rule("A line that is not a frame at all, such as log text, is dropped by its reader.", ("T8",)),
+        "json/nul": Rule("A line does not begin with NUL bytes, as a crash leaves them; its reader drops it.", ("T8",)),
+        "json/noise": Rule(
+            "A line that is not a frame at all, such as log text, is dropped by its reader.", ("T8",), "warning"
+        ),
         "json/syntax": Rule("A line is one JSON value as RFC 8259 defines it, so without NaN or Infinity.", ("T1", "T8")),
         "json/glued": Rule("A frame that breaks off and runs into the next one loses both.", ("T1", "T8")),
         "json/several-values": Rule("A line carries one JSON value; several are dropped together.", ("T1", "T11")),
-        "json/torn": Rule("Text after the last line feed is discarded when the input ends.", ("T1", "T13")),
+        "json/torn": Rule("Text after the last line feed is discarded when the input ends.", ("T1", "T13"), "warning"),
         "json/number": Rule("A number has no more digits than its reader can take."),
         "json/nesting": Rule("A frame is not nested deeper than its reader can follow."),
         "frame/shape": Rule("A frame is an object with a method, or a response with an id.", ("T9", "T17", "T18", "T20")),
@@ -86,6 +100,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "params/schema": Rule("Params are valid against the definition that the method names.", ("T27",)),
         "result/schema": Rule("A result is valid against the definition that the method of its request names.", ("T30",)),
         "request/duplicate-id": Rule("A request does not use an id that still waits for a response.", ("T25",)),
+        "request/unanswered": Rule("A request is answered before the log ends.", ("T25",), "note"),
         "response/orphan": Rule('A response has the id of a request that waits for it; 1 is not "1".', ("T23", "T24", "T26")),
         "strict/other-revision": Rule("With --strict: a method of another revision is no method here.", ("S1", "S9", "S141")),
         "strict/unknown-member": Rule("With --strict: an object has declared members only.", ("T16", "T36", "S140")),

@@ -45,14 +45,15 @@ def classify(value: Json) -> Frame:
     """The frame that a reader sees."""
     if not isinstance(value, dict):
         return Frame(value)
-    key = _id_key(value.get("id"))
+    key = id_key(value.get("id"))
     method = value.get("method")
     if isinstance(method, str):
         return Frame(value, "notification" if key is None else "request", key, method)
     return Frame(value, None if key is None else "response", key)
 
 
-def _id_key(value: Json) -> IdKey | None:
+def id_key(value: Json) -> IdKey | None:
+    """An id as its readers compare it; None if it is no id."""
     match value:
         case bool() | None:
             return None

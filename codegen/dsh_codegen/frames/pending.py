@@ -3,11 +3,13 @@
 The two directions have ids of their own. Requests with the same id are all answered, so they wait side by side: a multiset.
 Where a log does not say who wrote a frame, a request of an unknown method belongs to neither side, and a response is looked
 for on both.
+
+A log may hold requests only, so the number that is kept is limited: see `trim`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from .findings import Direction
@@ -15,47 +17,73 @@ from .frame import IdKey
 
 OPPOSITE: Final[dict[Direction, Direction]] = {"c2s": "s2c", "s2c": "c2s"}
 """The way back."""
-
+MOST_WAITING: Final = 100_000
+"""Requests of one log that are kept waiting at the same time."""
 _EITHER: Final[tuple[Direction, Direction]] = ("c2s", "s2c")
 
 
 class Asked(NamedTuple):
-    """A request that was waiting: who sent it, and what for."""
+    """A request that waits, or waited: who sent it, what for, in which line of which file, and when.
+
+    `time` is what the capture row says, in nanoseconds of its clock; None where it says nothing.
+    """
 
     direction: Direction | None
     method: str
+    line: int
+    file: str = ""
+    time: int | None = None
 
 
 class Pending:
-    """The requests of one stream that were not answered yet. Memory: one entry for each of them."""
+    """The requests of one stream that were not answered yet. `forgotten`: there were others, of which nothing is known now."""
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[Direction | None, IdKey], list[str]] = {}
+        self.forgotten = False
+        self._waiting: dict[tuple[Direction | None, IdKey], list[Asked]] = {}
 
     def __len__(self) -> int:
-        return sum(len(methods) for methods in self._waiting.values())
+        return sum(len(waiting) for waiting in self._waiting.values())
 
-    def ask(self, direction: Direction | None, key: IdKey, method: str) -> bool:
+    def __iter__(self) -> Iterator[Asked]:
+        for waiting in self._waiting.values():
+            yield from waiting
+
+    def ask(self, key: IdKey, asked: Asked) -> bool:
         """A request was sent. True if its id was waiting already."""
-        waiting = self._waiting.setdefault((direction, key), [])
-        waiting.append(method)
+        waiting = self._waiting.setdefault((asked.direction, key), [])
+        waiting.append(asked)
         return len(waiting) > 1
+
+    def waits(self, direction: Direction | None, key: IdKey) -> bool:
+        """Whether a request with that id waits, sent in `direction`."""
+        return (direction, key) in self._waiting
+
+    def only(self, direction: Direction | None, key: IdKey) -> Asked | None:
+        """The request that a response in `direction` answers, if there is exactly one that it can be."""
+        found = [asked for sender in _senders(direction) for asked in self._waiting.get((sender, key), ())]
+        return found[0] if len(found) == 1 else None
+
+    def answered(self, key: IdKey, asked: Asked) -> None:
+        """A request that was the only one with its id waits no longer."""
+        del self._waiting[asked.direction, key]
 
     def answer(self, direction: Direction | None, key: IdKey, misfit: Callable[[str], float]) -> Asked | None:
         """A response was sent in `direction`: the request it answers, which waits no longer; None for an orphan.
 
         Of several requests with this id the one is meant whose `misfit(method)` is least; of equals, the first.
         """
-        senders = (*_EITHER, None) if direction is None else (OPPOSITE[direction], None)
-        for sender in senders:
+        for sender in _senders(direction):
             waiting = self._waiting.get((sender, key))
             if not waiting:
                 continue
-            method = waiting[0] if len(set(waiting)) == 1 else min(waiting, key=misfit)
-            waiting.remove(method)
+            asked = waiting[0]
+            if len(waiting) > 1 and len({each.method for each in waiting}) > 1:
+                asked = min(waiting, key=lambda each: misfit(each.method))
+            waiting.remove(asked)
             if not waiting:
                 del self._waiting[sender, key]
-            return Asked(sender, method)
+            return asked
         return None
 
     def same_text(self, direction: Direction | None, key: IdKey) -> bool:
@@ -69,5 +97,32 @@ class Pending:
         else:
             number = float(value)
             other = ("string", str(int(number)) if number.is_integer() else str(number))
-        senders = (*_EITHER, None) if direction is None else (OPPOSITE[direction], None)
-        return any((sender, other) in self._waiting for sender in senders)
+        return any((sender, other) in self._waiting for sender in _senders(direction))
+
+    def has_any(self, keys: Iterable[IdKey]) -> bool:
+        """Whether a request of either side waits with one of these ids."""
+        waiting = {key for _, key in self._waiting}
+        return not waiting.isdisjoint(keys)
+
+    def trim(self, most: int = MOST_WAITING) -> list[Asked]:
+        """Forget requests, those with the oldest ids first, until no more than `most` ids wait; what was forgotten."""
+        gone: list[Asked] = []
+        while len(self._waiting) > most:
+            gone += self._waiting.pop(next(iter(self._waiting)))
+            self.forgotten = True
+        return gone
+
+    def settle(self, file: str, lines: int) -> None:
+        """Say in which file the requests without one are, which were added by a part of it with `lines` lines before it."""
+        for waiting in self._waiting.values():
+            waiting[:] = [each if each.file else each._replace(line=each.line + lines, file=file) for each in waiting]
+
+    def extend(self, later: Pending, file: str, lines: int) -> None:
+        """Add requests that a later part of the log left waiting: in `file`, with `lines` lines before the part."""
+        for (_, key), waiting in later._waiting.items():
+            for asked in waiting:
+                self.ask(key, asked._replace(line=asked.line + lines, file=file))
+
+
+def _senders(direction: Direction | None) -> tuple[Direction | None, ...]:
+    return (*_EITHER, None) if direction is None else (OPPOSITE[direction], None)

@@ -1,60 +1,51 @@
-"""The result of judging a log: a value, whatever it is rendered to.
-
-Findings may be many: a `Spool` keeps them in a temporary file once they are more than a megabyte, and reads them back.
-"""
+"""The result of judging logs: a value, whatever it is rendered to."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
-from tempfile import SpooledTemporaryFile
-from types import TracebackType
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from .findings import Finding
+from .findings import RULES, Finding, Rule
+from .groups import Group, about_order
 from .summary import Summary
 
-_IN_MEMORY: Final = 1 << 20
-
-
-class Spool:
-    """Findings in order, in constant memory. Closing it drops them."""
-
-    def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="ascii", newline="\n")  # noqa: SIM115
-
-    def extend(self, findings: Iterable[Finding]) -> None:
-        """Add findings at the end."""
-        for finding in findings:
-            self._file.write(json.dumps(astuple(finding)) + "\n")
-
-    def __iter__(self) -> Iterator[Finding]:
-        self._file.seek(0)
-        for line in self._file:
-            yield Finding(*json.loads(line))
-
-    def __enter__(self) -> Spool:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._file.close()
+if TYPE_CHECKING:
+    from .observed import Observed
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a log amounts to under `revision`.
+    """What logs amount to under `revision`.
 
-    `candidates` are the revisions that fit the log best, oldest first. More than one: the log does not tell which it is, and
-    `revision` is the newest of them.
+    `groups` are the findings, those alike together, in the order of their first occurrence; `files` says where in the input
+    each file with findings stands. `candidates` are the revisions
+    that fit the logs best, oldest first; more than one: the logs do not tell which it is, and `revision` is the newest of them.
+    `partial` says, in a sentence, why only a part of the input is covered. `sequencing` are the rules on the order of frames
+    that hold for the revision, by id.
     """
 
     revision: str
     summary: Summary
-    findings: Iterable[Finding]
+    groups: Sequence[Group]
+    files: Mapping[str, int]
     candidates: tuple[str, ...] = ()
+    partial: str | None = None
+    observed: Observed | None = None
+    sequencing: Mapping[str, Rule] = field(default_factory=dict[str, Rule])
 
     @property
     def ambiguous(self) -> bool:
-        """Whether the log fits several revisions equally well."""
+        """Whether the logs fit several revisions equally well."""
         return len(self.candidates) > 1
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """Every rule that was checked, by its id."""
+        return {**RULES, **self.sequencing}
+
+    def findings(self) -> Iterator[Finding]:
+        """The findings that are listed, in the order of the input: by file, then by line; what is about its place comes
+        last."""
+        listed = (finding for group in self.groups for finding in group.findings)
+        yield from sorted(listed, key=lambda finding: (self.files[finding.file], finding.line, about_order(finding.rule)))

@@ -1,80 +1,59 @@
-"""One pass over a log under several revisions at once, and which of them it is.
+"""Which revision a log is of: the one that fits the beginning of the input best.
 
-Nothing in a frame tells its revision, so the log decides: fewest findings and calls of methods that only other revisions have,
-then fewest undeclared members and tags, then newest. If all these are equal, the log fits several revisions and the report says
-so.
+Nothing in a frame tells its revision, so the frames decide: fewest frames that are invalid or call methods of other
+revisions only, then fewest frames with undeclared members or tags, then newest. If all these are equal, the log fits several
+revisions and the report says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
-from .examine import Examiner
-from .protocol import Protocol
-from .report import Report, Spool
-from .rows import MAX_LINE, InputError, Row, Source, read_rows
+from .engine import Joiner, Task, Work
+from .sequencing import EMPTY
+from .setup import Setup
+from .source import Piece
 from .summary import Summary
 
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """A file of frames. `open` opens it for reading, in a context that closes it."""
-
-    name: str
-    open: Callable[[], AbstractContextManager[Source]]
+SAMPLE: Final = 4 * 1024 * 1024
+"""Bytes of the input that are looked at; all of it, if it is not longer."""
 
 
-@contextmanager
-def inspected(
-    logs: Iterable[Log], protocols: Sequence[Protocol], *, strict: bool = False, max_line: int = MAX_LINE
-) -> Generator[Report]:
-    """The report on all `logs` together, under the one of `protocols` (oldest first, at least one) that fits them best.
+def sampled(todo: Iterator[Work], size: int = SAMPLE) -> tuple[list[Task], list[Task]]:
+    """Takes the tasks that cover the first `size` bytes; and the same tasks, the last one cut short if that can be done."""
+    taken: list[Task] = []
+    sample: list[Task] = []
+    while size > 0 and isinstance(task := next(todo, None), Task):
+        taken.append(task)
+        piece = task.piece
+        if isinstance(piece, Piece) and piece.data is None and task.size > size:
+            sample.append(replace(task, piece=replace(piece, end=piece.start + size)))
+        else:
+            sample.append(task)
+        size -= task.size
+    return taken, sample
 
-    Its findings can be read while the context is open. Raises `InputError` if a file can't be read as a log.
+
+def choose(setups: Sequence[Setup], sample: Iterable[Task]) -> tuple[int, list[int]]:
+    """The revision that fits the sample, and all that fit as well as it does, as indexes of `setups` (oldest first).
+
+    The setups are those for judging; the sample is only counted.
     """
-    several = len(protocols) > 1
-    examiners = [Examiner(protocol, strict=strict, count_undeclared=several) for protocol in protocols]
-    with ExitStack() as stack:
-        spools = [stack.enter_context(Spool()) for _ in examiners]
-        for log in logs:
-            for examiner in examiners:
-                examiner.open(log.name)
-            for row in _rows(log, max_line):
-                for examiner, spool in zip(examiners, spools, strict=True):
-                    findings = examiner.examine(row)
-                    if findings:
-                        spool.extend(findings)
-        best, candidates = choose([_misfits(each.summary) for each in examiners])
-        yield Report(
-            examiners[best].protocol.revision,
-            examiners[best].summary,
-            spools[best],
-            tuple(examiners[index].protocol.revision for index in candidates),
-        )
-
-
-def _misfits(summary: Summary) -> tuple[int, int]:
-    """How badly a log fits: what is wrong or belongs to another revision, then what is merely undeclared."""
-    return summary.findings + summary.elsewhere, summary.undeclared
-
-
-def choose(misfits: Sequence[tuple[int, int]]) -> tuple[int, list[int]]:
-    """The revision that fits, and all that fit as well as it does, as indexes.
-
-    `misfits` are those of each revision, oldest first.
-    """
+    counting = [
+        replace(each, sequencing=EMPTY, count_undeclared=True, explain=False, strict=False, observe=False) for each in setups
+    ]
+    joiners = [Joiner(setup) for setup in counting]
+    for task in sample:
+        for joiner in joiners:
+            joiner.join(task, None)
+    misfits = [_misfits(joiner.finish(ended=False).summary) for joiner in joiners]
     least = min(misfits)
     candidates = [index for index, misfit in enumerate(misfits) if misfit == least]
     return candidates[-1], candidates
 
 
-def _rows(log: Log, max_line: int) -> Iterator[Row]:
-    try:
-        with log.open() as source:
-            yield from read_rows(source, max_line=max_line)
-    except InputError as error:
-        raise InputError(f"{log.name}: {error}") from error
-    except OSError as error:
-        raise InputError(f"{log.name}: {error.strerror or error}") from error
+def _misfits(summary: Summary) -> tuple[int, int]:
+    """How badly frames fit: what is wrong or belongs to another revision, then what is merely undeclared."""
+    return summary.invalid + summary.elsewhere, summary.undeclared

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
+from ..markup.text import harmless
+
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A parsed JSON value."""
 
@@ -30,18 +32,6 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SPELLING: Final = re.compile(r"[^a-z0-9]+")
 
 
-def escape(text: str) -> str:
-    r"""`text` with everything a terminal might obey or hide (controls, bidi marks, lone surrogates) as `\u` escapes."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    code = ord(char)
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
 def show(value: Json) -> str:
     """A value as short, harmless JSON text: `"it is a long te…"`."""
     if isinstance(value, str):
@@ -50,8 +40,8 @@ def show(value: Json) -> str:
     for piece in _ENCODER.iterencode(value):  # lazily: deep and large values are never written out
         text += piece[: LONGEST_VALUE + 1]
         if len(text) > LONGEST_VALUE:
-            return f"{escape(text[: LONGEST_VALUE - 1])}…"
-    return escape(text)
+            return f"{harmless(text[: LONGEST_VALUE - 1])}…"
+    return harmless(text)
 
 
 def name(text: str) -> str:
@@ -59,7 +49,7 @@ def name(text: str) -> str:
     if not text:
         return '""'
     short = text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
-    return f"`{escape(short)}`"
+    return f"`{harmless(short)}`"
 
 
 def place(path: Path) -> str:
@@ -136,5 +126,5 @@ def _step(step: str | int) -> str:
         return f"[{step}]"
     if _PLAIN_NAME.fullmatch(step):
         return f".{step}"
-    quoted = escape(step.replace("\\", "\\\\").replace("'", "\\'"))
+    quoted = harmless(step.replace("\\", "\\\\").replace("'", "\\'"))
     return f"['{quoted}']"

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from dsh_codegen.frames.findings import Finding
-from dsh_codegen.frames.protocol import Protocol
 from dsh_codegen.frames.protocol import protocols as ready
 from dsh_codegen.frames.report import Report
-from dsh_codegen.frames.revision import Log, inspected
-from dsh_codegen.frames.rows import Source
-from tests.codegen.frames.test_judge import bundle
+from dsh_codegen.frames.setup import Setup
+from tests.codegen.frames.sequence_logs import bundle
+from tests.codegen.frames.toy import report
 
 LOGS: Final = Path(__file__).parents[2] / "fixtures" / "logs"
 
@@ -67,16 +65,15 @@ PROBES: Final[dict[str, set[tuple[int, str]]]] = {
 
 
 @pytest.fixture(scope="module")
-def protocols() -> list[Protocol]:
+def setups() -> list[Setup]:
     revisions = ("0.1.5", "0.2.1")
-    return ready([(revision, bundle(revision)) for revision in revisions], revisions)
+    bundles = [(revision, bundle(revision)) for revision in revisions]
+    return [Setup(protocol, listed=1000) for protocol in ready(bundles, revisions)]
 
 
-def inspect(path: Path, protocols: list[Protocol]) -> AbstractContextManager[Report]:
-    def opened() -> AbstractContextManager[Source]:
-        return path.open("rb")
-
-    return inspected([Log(path.name, opened)], protocols)
+def told(judged: Report) -> list[Finding]:
+    """What is wrong: some logs end in the middle, which is only worth a note."""
+    return [finding for finding in judged.findings() if finding.severity != "note"]
 
 
 def captures(reference_dir: Path) -> Iterator[Path]:
@@ -84,54 +81,54 @@ def captures(reference_dir: Path) -> Iterator[Path]:
     return (path for path in sorted((reference_dir / "captures").glob("*.jsonl")) if "_0.1." not in path.name)
 
 
-def test_the_server_never_breaks_the_protocol_and_every_probe_is_found(reference_dir: Path, protocols: list[Protocol]) -> None:
+def test_the_server_never_breaks_the_protocol_and_every_probe_is_found(reference_dir: Path, setups: list[Setup]) -> None:
     found: dict[str, set[tuple[int, str]]] = defaultdict(set)
     from_server: list[Finding] = []
     for path in captures(reference_dir):
-        with inspect(path, protocols[1:]) as report:
-            for finding in report.findings:
-                from_server += [finding] if finding.direction != "c2s" else []
-                found[path.stem].add((finding.line, finding.path))
+        judged = report(setups[1:], path)
+        for finding in told(judged):
+            from_server += [finding] if finding.direction != "c2s" else []
+            found[path.stem].add((finding.line, finding.path))
     assert not from_server
     assert found == PROBES
 
 
-def test_the_log_tells_its_revision(reference_dir: Path, protocols: list[Protocol]) -> None:
+def test_the_log_tells_its_revision(reference_dir: Path, setups: list[Setup]) -> None:
     told: dict[str, Any] = {}
     for path in captures(reference_dir):
-        with inspect(path, protocols) as report:
-            told[path.stem] = report.candidates
+        judged = report(setups, path)
+        told[path.stem] = judged.candidates
     assert told.pop("l7_shutdown_before_initialize") == ("0.1.5", "0.2.1")
     assert set(told.values()) == {("0.2.1",)}
 
 
-def test_the_older_release_speaks_the_head(reference_dir: Path, protocols: list[Protocol]) -> None:
-    with inspect(reference_dir / "captures" / "v_mixed_0.1.5rc1.jsonl", protocols) as report:
-        assert report.candidates == ("0.1.5",)
-        assert list(report.findings) == []
+def test_the_older_release_speaks_the_head(reference_dir: Path, setups: list[Setup]) -> None:
+    judged = report(setups, reference_dir / "captures" / "v_mixed_0.1.5rc1.jsonl")
+    assert judged.candidates == ("0.1.5",)
+    assert list(judged.findings()) == []
 
 
-def test_bytes_of_the_wire_are_judged_like_the_rows_of_their_capture(reference_dir: Path, protocols: list[Protocol]) -> None:
-    with inspect(reference_dir / "captures" / "i_protocol_edge_cases.c2s.raw", protocols[1:]) as report:
-        by_line: dict[int, set[str]] = defaultdict(set)
-        for finding in report.findings:
-            by_line[finding.line].add(finding.rule)
+def test_bytes_of_the_wire_are_judged_like_the_rows_of_their_capture(reference_dir: Path, setups: list[Setup]) -> None:
+    judged = report(setups[1:], reference_dir / "captures" / "i_protocol_edge_cases.c2s.raw")
+    by_line: dict[int, set[str]] = defaultdict(set)
+    for finding in told(judged):
+        by_line[finding.line].add(finding.rule)
     assert by_line[32] == {"line/utf-8", "json/noise"}
     assert by_line[46] == {"json/several-values"}
     assert by_line[33] == {"method/unknown"}  # its byte order mark does no harm
     assert not {29, 30, 31} & set(by_line)  # blank lines
 
 
-def test_our_own_logs_are_healthy_and_broken_as_named(protocols: list[Protocol]) -> None:
+def test_our_own_logs_are_healthy_and_broken_as_named(setups: list[Setup]) -> None:
     for name, revision in (("healthy", "0.2.1"), ("healthy-0.1.5", "0.1.5")):
-        with inspect(LOGS / f"{name}.jsonl", protocols) as report:
-            assert (report.candidates, list(report.findings)) == ((revision,), [])
-    with inspect(LOGS / "broken.jsonl", protocols) as report:
-        assert report.revision == "0.2.1"
-        assert len({finding.line for finding in report.findings}) == report.summary.invalid > 5
+        judged = report(setups, LOGS / f"{name}.jsonl")
+        assert (judged.candidates, list(judged.findings())) == ((revision,), [])
+    judged = report(setups, LOGS / "broken.jsonl")
+    assert judged.revision == "0.2.1"
+    assert len({finding.line for finding in told(judged)}) == judged.summary.invalid > 5
 
 
-def test_cases_about_dirty_logs(reference_dir: Path, protocols: list[Protocol], tmp_path: Path) -> None:
+def test_cases_about_dirty_logs(reference_dir: Path, setups: list[Setup], tmp_path: Path) -> None:
     lines = (reference_dir / "cases" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = {case["id"]: case for case in map(json.loads, lines)}
     expected = {
@@ -146,5 +143,5 @@ def test_cases_about_dirty_logs(reference_dir: Path, protocols: list[Protocol], 
         given = cases[name]["input"]
         path = tmp_path / name
         path.write_bytes("".join(given["log"]).encode() if "log" in given else bytes.fromhex(given["log_hex"]))
-        with inspect(path, protocols[1:]) as report:
-            assert [(each.line, each.rule) for each in report.findings] == findings, name
+        judged = report(setups[1:], path)
+        assert [(each.line, each.rule) for each in told(judged)] == findings, name

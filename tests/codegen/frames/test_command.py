@@ -30,6 +30,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(bundles, "load_bundles", lambda _: [("0.9", BUNDLE), ("1", BUNDLE)])
+    monkeypatch.setattr(bundles, "load_sequencing_table", lambda _: None)
     return lambda *arguments, **options: CliRunner().invoke(main, ["validate", *map(str, arguments)], **options)
 
 
@@ -43,12 +44,18 @@ def clean(tmp_path: Path) -> Path:
 def test_clean_is_0_findings_are_1(run: Run, clean: Path, tmp_path: Path) -> None:
     assert run("--revision", "1", clean).exit_code == 0
     bad = tmp_path / "bad"
-    bad.write_bytes(log("nonsense"))
+    bad.write_bytes(log("{bad}"))
     assert run(clean, bad).exit_code == 1
 
 
+def test_warnings_are_0_unless_strict(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(log("INFO started"))
+    assert (run(path).exit_code, run("--strict", path).exit_code) == (0, 1)
+
+
 def test_standard_input_is_a_file_too(run: Run) -> None:
-    found = run("--format", "json", "-", input=log("nonsense"))
+    found = run("--format", "json", "-", input=log("{bad}"))
     assert found.exit_code == 1
     assert json.loads(found.stdout)["findings"][0]["file"] == "<stdin>"
 
@@ -65,14 +72,15 @@ def test_strict_and_max_line_are_passed_on(run: Run, tmp_path: Path) -> None:
     ("name", "says"),
     [
         ("missing", "missing: No such file"),
-        (".", "is a directory"),
+        ("empty", "no log in this directory"),
         ("\0", "null"),
-        ("packed.gz", "gzip"),
+        ("packed.xz", "xz -dc"),
         ("binary", "binary"),
     ],
 )
 def test_unusable_input_is_2_and_says_why(run: Run, clean: Path, tmp_path: Path, name: str, says: str) -> None:
-    (tmp_path / "packed.gz").write_bytes(b"\x1f\x8b\x08")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "packed.xz").write_bytes(b"\xfd7zXZ\x00")
     (tmp_path / "binary").write_bytes(b"\x7fELF\x00\xfe")
     found = run(clean, f"{tmp_path}/{name}")
     assert (found.exit_code, found.stdout) == (2, "")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from dsh_codegen.frames.examine import Examiner
+from dsh_codegen.frames import examine as examining
 from dsh_codegen.frames.findings import Finding
+from dsh_codegen.frames.part import Part
+from dsh_codegen.frames.pending import Pending
+from dsh_codegen.frames.plan import plan
 from dsh_codegen.frames.protocol import Protocol
-from dsh_codegen.frames.rows import read_rows
+from dsh_codegen.frames.report import Report
+from dsh_codegen.frames.run import Run
+from dsh_codegen.frames.setup import Setup
+from dsh_codegen.frames.source import Piece
 
 
 def ref(name: str) -> dict[str, str]:
@@ -100,15 +106,17 @@ def result(id_: Any, value: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id_, "result": value}
 
 
-def source(data: bytes) -> io.BufferedReader:
-    return io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type, unused-ignore]
+def examine(data: bytes, *, strict: bool = False, protocol: Protocol | None = None) -> tuple[list[Finding], Part]:
+    """The findings in one file, and all else that is known of it."""
+    setup = Setup(protocol or Protocol("1", BUNDLE), strict=strict, count_undeclared=True, listed=1000)
+    part = examining.examine(setup, Piece("log", "log", 0, None, data), Pending())
+    found = [finding for group in part.groups for finding in group.findings]
+    return sorted(found, key=lambda finding: finding.line), part
 
 
-def examine(data: bytes, *, strict: bool = False, protocol: Protocol | None = None) -> tuple[list[Finding], Examiner]:
-    """Findings of one file, and who found them."""
-    examiner = Examiner(protocol or Protocol("1", BUNDLE), strict=strict, count_undeclared=True)
-    examiner.open("log")
-    return [finding for each in read_rows(source(data)) for finding in examiner.examine(each)], examiner
+def report(setups: Sequence[Setup], *files: Path | str) -> Report:
+    """The report on logs."""
+    return Run(setups, None, lambda work, findings: None).over(plan(map(str, files)))
 
 
 def rules(findings: Iterable[Finding]) -> list[tuple[int, str, str]]:

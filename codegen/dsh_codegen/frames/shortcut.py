@@ -1,0 +1,192 @@
+"""The quick lane: ordinary lines decoded, judged, counted and followed in one go.
+
+It accepts a line only if nothing at all is to be said about it, and leaves every other one to the long way. What it does with a
+line that it accepts is what the long way would do, only with what the decoder has found out already: the class of a decoded
+frame names its method, so all that depends on the method is looked up once and kept in a `Plan`.
+
+Nearly all lines of a log may be of one method, and then what is done for each of them is what the whole log costs. So the first
+method of which that can be said (a `Crowd`) has a way of its own through the loop, without a single call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from .findings import Direction
+from .follower import Follower
+from .frame import id_key
+from .part import Part
+from .pending import Asked, Pending
+from .plans import Plan, Plans
+from .protocol import Protocol
+from .source import Batch
+from .structs import MISSES
+from .summary import Summary
+
+
+class Shortcut:
+    """Judges the lines of one part as far as they are ordinary."""
+
+    def __init__(self, protocol: Protocol, pending: Pending, follower: Follower, part: Part) -> None:
+        self._structs = protocol.structs
+        self._pending = pending
+        self._follower = follower
+        self._part = part
+        self._plans = Plans(protocol, follower)
+        self._captured: bool | None = None  # whether frames stand in capture rows; not known before the first one
+
+    def judge(self, batch: Batch, first: int) -> Iterator[int]:
+        """Judge the lines that follow line `first`. Yields the indexes of those for the long way, each before going on."""
+        decode = self._decoder(batch)
+        captured = self._captured
+        crowd = self._plans.crowd
+        of_the_crowd, look, arms = crowd.frame, crowd.look, crowd.arms
+        follower = self._follower
+        records = follower.operations.records
+        lines = batch.lines if batch.terminated else batch.lines[:-1]
+        rest_lines = rest_bytes = 0
+        for number, line in enumerate(lines, first + 1):
+            try:
+                frame = decode(line)
+            except MISSES:
+                rest_lines += 1
+                rest_bytes += len(line)
+                if not self._answer(line, number):
+                    yield number - first - 1
+                continue
+            if captured:
+                frame = frame.frame
+            if frame.__class__ is of_the_crowd:
+                arm, key, value = look(frame)
+                record = records.get(key)
+                known = arms.get(arm.__class__)
+                if record is None or known is None:
+                    self._join_crowd(frame, arm, key, value, number)
+                    continue
+                after, operation, _, keyless, others = known
+                following = after.get(record.state)
+                if following is None or not value > (top := record.top).last:
+                    self._join_crowd(frame, arm, key, value, number)
+                    continue
+                record.state = following
+                record.lines[operation] = number
+                top.last = value
+                if follower.repeating is keyless:
+                    follower.repeated_at = number
+                else:
+                    follower.repeat(keyless, number)
+                for move in others:
+                    move(frame, number)
+                frame = arm = None  # the memory is used again at once, while it is in the cache
+                continue
+            rest_lines += 1
+            rest_bytes += len(line)
+            if not self._single(frame, line, number):
+                yield number - first - 1
+        if of_the_crowd is not None:
+            plan = self._plans.calls[of_the_crowd]
+            plan.count += len(lines) - rest_lines
+            plan.bytes += sum(map(len, lines)) - rest_bytes
+        if not batch.terminated:
+            yield len(batch.lines) - 1
+
+    def count(self, summary: Summary) -> None:
+        """Add the lines that were accepted."""
+        for plan in (*self._plans.calls.values(), *self._plans.answers.values()):
+            summary.frames += plan.count
+            summary.valid += plan.count
+            if plan.count:
+                counted = summary.method(plan.method)
+                counted.count += plan.count
+                counted.bytes += plan.bytes
+
+    def _decoder(self, batch: Batch) -> Callable[[bytes], Any]:
+        """The decoder for this file: for capture rows, or for bare frames. The first line that either accepts decides."""
+        if self._captured is None:
+            for line in batch.lines:
+                for captured, decode in ((True, self._structs.rows), (False, self._structs.frames)):
+                    try:
+                        decode(line)
+                    except MISSES:
+                        continue
+                    self._captured = captured
+                    return decode
+        return self._structs.frames if self._captured is False else self._structs.rows
+
+    def _single(self, frame: Any, line: bytes, number: int) -> bool:
+        """Take a frame that is not of the crowd; False if there is something to be said about it."""
+        plan = self._plans.calls.get(frame.__class__) or self._plans.of(frame)
+        if plan.request and not self._ask(plan, frame, number):
+            return False
+        plan.count += 1
+        plan.bytes += len(line)
+        arm = None if plan.arm is None else plan.arm(frame)
+        kind = arm if arm.__class__ is str and arm in plan.values else arm.__class__
+        known = plan.moves.get(kind)
+        if known is None:
+            known = plan.moves[kind] = self._plans.moves(plan, frame, arm)
+        others, repeating = known
+        for move in others:
+            move(frame, number)
+        if self._follower.repeating is repeating:
+            self._follower.repeated_at = number
+        else:
+            self._follower.repeat(repeating, number)
+        return True
+
+    def _join_crowd(self, frame: Any, arm: Any, key: Any, value: Any, line: int) -> None:
+        """Take a frame of the crowd of which something is new: its arm, its key, or what that was last."""
+        crowd, follower = self._plans.crowd, self._follower
+        known = crowd.arms.get(arm.__class__)
+        if known is None:
+            known = crowd.arms[arm.__class__] = self._plans.arm(frame, arm)
+        _, _, operation, keyless, others = known
+        operations = follower.operations
+        record = operations.record(key)
+        record.top = operations.rise(record, key, crowd.rule, value, line)
+        operations.advance(record, key, operation, line)
+        follower.repeat(keyless, line)
+        for move in others:
+            move(frame, line)
+
+    def _ask(self, plan: Plan, frame: Any, line: int) -> bool:
+        """A request begins to wait; False if its id waits already, which there is something to be said about."""
+        key = id_key(frame.id)
+        if key is None or self._pending.waits(plan.direction, key):
+            return False
+        self._pending.ask(key, Asked(plan.direction, plan.method, line))
+        self._part.asked.add(key)
+        return True
+
+    def _answer(self, line: bytes, number: int) -> bool:
+        """Whether a line is a response to the only request with its id, with nothing to be said about it."""
+        structs = self._structs
+        direction: Direction | None = None
+        try:
+            if self._captured:
+                row = structs.response_rows(line)
+                frame, direction = row.frame, row.dir
+            else:
+                frame = structs.responses(line)
+        except MISSES:
+            return False
+        key = id_key(frame.id)
+        asked = None if key is None else self._pending.only(direction, key)
+        if key is None or asked is None or asked.direction is None:
+            return False
+        plan = self._plans.answers.get(asked.method) or self._plans.of_answer(asked.method)
+        if plan is None or asked.direction != plan.direction:
+            return False
+        members: dict[str, Any] = {"error": None}  # that there is one is all that an event can ask for
+        if frame.result is not msgspec.UNSET:
+            if not structs.accepts(plan.result, frame.result):
+                return False
+            members = {"result": msgspec.json.decode(frame.result)}
+        self._pending.answered(key, asked)
+        plan.count += 1
+        plan.bytes += len(line)
+        self._follower.frame("response", asked.method, members, number)
+        return True

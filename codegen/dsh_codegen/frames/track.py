@@ -1,0 +1,168 @@
+"""What a part of a log has to remember of the order of its frames, so that parts can be put together.
+
+A rule of a `Sequencing` looks, for each key (a session, say), at one event and the one before it, and at nothing else. So of
+each rule and key a part remembers its first and its last event: what lies between was checked on the way (`follower`), and
+putting two parts together (`order`) is checking one more pair.
+
+Responses are the exception. Which event a response is depends on its request, and that may lie in an earlier part. Rules with
+such events are `late`: of them the part lists its events, and they are checked when the parts are put together.
+
+A log may hold several conversations, one after another; a part counts those that begin in it, and so it is known of two
+neighbours whether they belong to the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from .paths import Key, Scalar
+from .sequencing import NOTHING, Event, SequenceRule
+
+
+class Breach(NamedTuple):
+    """Two neighbours that a rule does not allow: `event` in `line`, after `previous` in `previous_line` (0: nothing came
+    before).
+
+    Of a rule on rising values `event` and `previous` are the values. `headless`: it is none if the log begins in the middle of
+    the conversation, since then nothing before may mean that it is not known.
+    """
+
+    rule: int
+    key: Key
+    line: int
+    event: Scalar
+    previous: Scalar
+    previous_line: int
+    headless: bool = False
+
+
+class Values:
+    """The first value of a rule on rising ones, with its line and its conversation, and the last one, with its conversation."""
+
+    __slots__ = ("conversation", "first", "last")
+
+    def __init__(self, value: Scalar, line: int, conversation: int) -> None:
+        self.first = (value, line, conversation)
+        self.last = value
+        self.conversation = conversation
+
+
+_NONE_YET: Final = Values(float("inf"), 0, 0)
+
+
+class Record:
+    """What was seen of one key.
+
+    `state` is the number of its last state. `firsts` are the operations that were the first to concern some rule, each with
+    line and conversation; `lines` has for each operation where it was done last; `rising`, by rule, values that rise. `top` are
+    those of the rule that has to do with most frames; none is greater than before while there are none.
+    """
+
+    __slots__ = ("firsts", "lines", "rising", "state", "top")
+
+    def __init__(self) -> None:
+        self.top = _NONE_YET
+        self.state = 0
+        self.firsts: list[tuple[int, int, int]] = []
+        self.lines: dict[int, int] = {}
+        self.rising: dict[int, Values] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles what another process needs, quicker than by default."""
+        return _record, (
+            self.state,
+            self.firsts,
+            self.lines,
+            [(rule, *each.first, each.last, each.conversation) for rule, each in self.rising.items()],
+        )
+
+
+def _record(
+    state: int,
+    firsts: list[tuple[int, int, int]],
+    lines: dict[int, int],
+    rising: list[tuple[int, Scalar, int, int, Scalar, int]],
+) -> Record:
+    record = Record()
+    record.state, record.firsts, record.lines = state, firsts, lines
+    for rule, first, line, first_conversation, last, conversation in rising:
+        values = record.rising[rule] = Values(first, line, first_conversation)
+        values.last, values.conversation = last, conversation
+    return record
+
+
+@dataclass(slots=True, order=True)
+class Run:
+    """One event of a late rule, or several equal ones in a row. `epoch`: responses before it without a request in the part."""
+
+    first_line: int
+    last_line: int
+    event: str
+    epoch: int
+    conversation: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles it quicker than by default."""
+        return Run, (self.first_line, self.last_line, self.event, self.epoch, self.conversation)
+
+
+KeyOrPart: TypeAlias = "Key | Scalar"
+"""A key; one that has a single part may be just that."""
+State: TypeAlias = "tuple[tuple[str, str, int] | None, ...]"
+"""By rule, the first event, the last event and its conversation."""
+
+
+@dataclass(slots=True)
+class Track:
+    """What to remember of a part.
+
+    `records` are by key; their `states` and `operations`, which are events by rule, have numbers of this part only. `closed`
+    are keys that have no record, since all about them began and ended well in the part. `late` are, by rule and key, the events
+    of late rules. `conversation` is how many conversations begin in the part; `names` are the events in the last of them that
+    an end of the log may be told by.
+    """
+
+    late: list[dict[KeyOrPart, list[Run]]] = field(default_factory=list["dict[KeyOrPart, list[Run]]"])
+    closed: list[KeyOrPart] = field(default_factory=list["KeyOrPart"])
+    records: dict[KeyOrPart, Record] = field(default_factory=dict["KeyOrPart", Record])
+    states: list[State] = field(default_factory=list[State])
+    operations: list[tuple[tuple[int, str], ...]] = field(default_factory=list[tuple[tuple[int, str], ...]])
+    conversation: int = 0
+    names: set[str] = field(default_factory=set[str])
+
+
+def is_late(rule: SequenceRule, events: Mapping[str, Event]) -> bool:
+    """Whether a rule is about responses too."""
+    return any(events[name].kind == "response" for name in rule.events)
+
+
+def falls(before: Scalar, after: Scalar) -> bool:
+    """Whether a value does not rise; what is no number, as no schema allows, is left to the schema."""
+    return isinstance(before, int | float) and isinstance(after, int | float) and not after > before
+
+
+def whole_key(key: KeyOrPart) -> Key:
+    """A key with all its parts."""
+    return key if isinstance(key, tuple) else (key,)
+
+
+def left_open(
+    state: State, rules: Sequence[SequenceRule], closing: Sequence[frozenset[str]]
+) -> list[tuple[int, str, int]] | None:
+    """What is left of a key that is new and ends in that state: rules, each with its last event and its conversation.
+
+    None if it has to be looked at rule by rule: one of them did not begin well. Most keys of a log did, and leave nothing.
+    `closing` are, by rule, the events that close.
+    """
+    left: list[tuple[int, str, int]] = []
+    for index, (rule, known) in enumerate(zip(rules, state, strict=True)):
+        if known is None or rule.rising is not None:
+            continue
+        first, last, conversation = known
+        if NOTHING not in rule.after[first]:
+            return None
+        if last not in closing[index]:
+            left.append((index, last, conversation))
+    return left

@@ -1,0 +1,176 @@
+"""A log may be cut anywhere, and the report is the same: what makes it safe to leave pieces to others."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dsh_codegen.frames.engine import Joiner, Task
+from dsh_codegen.frames.examine import examine
+from dsh_codegen.frames.findings import Finding
+from dsh_codegen.frames.formats import renderer
+from dsh_codegen.frames.pending import MOST_WAITING, Asked, Pending
+from dsh_codegen.frames.plan import InputFile
+from dsh_codegen.frames.protocol import Protocol
+from dsh_codegen.frames.report import Report
+from dsh_codegen.frames.sequencing import EMPTY, load_sequencing
+from dsh_codegen.frames.setup import Setup
+from dsh_codegen.frames.source import Piece
+from dsh_codegen.frames.words import rules
+from tests.codegen.frames.sequence_logs import bundle
+from tests.codegen.frames.toy import BUNDLE, log, request, result, row
+
+ROOT: Final = Path(__file__).parents[3]
+LOGS: Final = ROOT / "tests" / "fixtures" / "logs"
+TABLE: Final = json.loads((ROOT / "schema" / "sequencing.json").read_text(encoding="utf-8"))
+PROTOCOL: Final = Protocol("0.2.1", bundle("0.2.1"))
+SETUP: Final = Setup(PROTOCOL, load_sequencing(TABLE, "0.2.1"), observe=False)
+OBSERVING: Final = Setup(PROTOCOL, SETUP.sequencing, observe=True)
+
+
+def report(setup: Setup, files: Sequence[tuple[str, bytes]], cuts: Iterable[int] = (), *, known: bool = False) -> str:
+    """The JSON report on files that make up one log, each cut at these bytes.
+
+    `known`: a piece is examined knowing what waits before it, as one process alone does it.
+    """
+    joiner = Joiner(setup)
+    first = True
+    for name, data in files:
+        file = InputFile(name, name, "plain", len(data))
+        joiner.join(Task(0, file, None), None)
+        for piece in pieces(name, data, cuts):
+            part = None if known else examine(setup, piece, Pending() if first else None)
+            joiner.join(Task(0, file, piece, first), part)
+            first = False
+    outcome = joiner.finish(ended=True)
+    groups = outcome.groups
+    made = Report(
+        "0.2.1", outcome.summary, groups.ordered(), groups.files, observed=outcome.observed, sequencing=rules(setup.sequencing)
+    )
+    text = io.StringIO()
+    renderer("json")(made, text)
+    return text.getvalue()
+
+
+def pieces(name: str, data: bytes, cuts: Iterable[int]) -> Iterator[Piece]:
+    """Whole lines, cut at the line that begins at or after each byte."""
+    starts = [0, *sorted({at + 1 for cut in cuts if 0 <= (at := data.find(b"\n", cut)) < len(data) - 1})]
+    for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
+        yield Piece(name, name, start, None, data[start:end], last=end == len(data))
+
+
+def conversations() -> bytes:
+    """Several in one log: healthy, broken, cut off in the middle, a second `initialize`, ids used again, odd lines."""
+    healthy = (LOGS / "healthy.jsonl").read_bytes()
+    broken = (LOGS / "broken.jsonl").read_bytes()
+    lines = healthy.splitlines(keepends=True)
+    middle = len(lines) // 2
+    again = [lines[0], *lines[1:6], lines[0], *lines[6:middle]]
+    return b"".join([*again, broken, b"\nnoise\n", healthy, b"\n", *lines[middle:], *lines[:middle], b"\x00\x00\n", broken])
+
+
+LOG: Final = conversations()
+CUTS: Final = st.lists(st.integers(0, len(LOG)), max_size=12)
+
+
+@pytest.mark.parametrize("observe", [False, True])
+@given(cuts=CUTS)
+def test_a_report_does_not_depend_on_cuts(observe: bool, cuts: list[int]) -> None:
+    setup = OBSERVING if observe else SETUP
+    files = [("log", LOG)]
+    whole = report(setup, files, known=True)
+    assert report(setup, files, cuts) == whole
+    assert report(setup, files, cuts, known=True) == whole
+
+
+def test_every_single_cut_of_a_conversation() -> None:
+    errors: list[int] = []
+    for name in ("healthy", "broken"):
+        data = (LOGS / f"{name}.jsonl").read_bytes()
+        whole = report(SETUP, [("log", data)])
+        assert {report(SETUP, [("log", data)], [at]) for at in range(0, len(data), 250)} == {whole}
+        errors.append(json.loads(whole)["summary"]["errors"])
+    assert errors[0] == 0 < errors[1]
+
+
+def test_files_of_one_log_go_on_where_the_last_one_ended() -> None:
+    data = (LOGS / "healthy.jsonl").read_bytes()
+    at = data.index(b"\n", len(data) // 2) + 1
+    found = json.loads(report(SETUP, [("a", data[:at]), ("b", data[at:])]))
+    assert found["findings"] == []
+    assert found["summary"]["files"] == 2
+
+
+TOY: Final = Setup(Protocol("1", BUNDLE), count_undeclared=True)
+CLIENT: Final = st.sampled_from(
+    [
+        *(
+            row("c2s", request(id_, method, {"sessionId": "s", "blocks": []}))
+            for id_ in (1, "1", 2)
+            for method in ("ask/question", "ping")
+        ),
+        row("s2c", request(1, "recall")),
+    ]
+)
+SERVER: Final = st.sampled_from(
+    [
+        *(row(way, result(id_, value)) for id_ in (1, "1", 2) for value in ({}, {"id": "m"}, 5) for way in ("s2c", "c2s")),
+        *(result(id_, {}) for id_ in (1, "1")),
+        row("s2c", {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": ""}}),
+    ]
+)
+
+
+@given(rows=st.lists(st.one_of(CLIENT, SERVER), max_size=14), cuts=st.lists(st.integers(0, 1500), max_size=4))
+def test_responses_find_their_requests_across_cuts_whatever_their_ids(rows: list[Any], cuts: list[int]) -> None:
+    files = [("log", log(*rows))]
+    assert report(TOY, files, cuts) == report(TOY, files, known=True)
+
+
+def test_a_late_response_belongs_to_the_conversation_that_it_comes_in() -> None:
+    lines = (LOGS / "healthy.jsonl").read_bytes().splitlines(keepends=True)
+    answered = next(index for index, line in enumerate(lines) if b'"messageId"' in line and b'"result"' in line)
+    again = lines[0].replace(b'"id":"', b'"id":"again-')
+    data = b"".join([*lines[:2], again, *lines[2:3], again.replace(b"again-", b"twice-"), *lines[3:]])
+    files = [("log", data)]
+    cuts = [len(b"".join(lines[:3])) + 1, len(b"".join(lines[: answered - 2]))]
+    assert report(SETUP, files, cuts) == report(SETUP, files, known=True)
+
+
+def test_what_is_open_at_the_end_is_told_where_it_began() -> None:
+    data = log(row("c2s", request(7, "ping")), row("c2s", request(8, "ping")), row("s2c", result(7, {})))
+    (only,) = json.loads(report(TOY, [("log", data)]))["findings"]
+    assert (only["line"], only["rule"], only["severity"]) == (2, "request/unanswered", "note")
+
+
+def test_a_log_of_requests_only_keeps_a_limited_number_of_them() -> None:
+    pending = Pending()
+    for number in range(MOST_WAITING + 3):
+        pending.ask(("number", number), Asked("c2s", "ping", number + 1))
+    gone = pending.trim()
+    assert [asked.line for asked in gone] == [1, 2, 3]
+    assert (len(pending), pending.forgotten, pending.trim()) == (MOST_WAITING, True, [])
+
+
+def test_an_orphan_is_no_finding_once_requests_were_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pending.trim, "__defaults__", (1,))
+    data = log(*(row("c2s", request(number, "ping")) for number in range(3)), "\n", row("s2c", result(0, {})))
+    found = json.loads(report(TOY, [("log", data)], [data.index(b"\n\n")]))
+    assert [(each["line"], each["rule"]) for each in found["findings"]] == [(line, "request/unanswered") for line in (1, 2, 3)]
+
+
+def test_findings_are_values_without_identity() -> None:
+    one, other = (Finding("f", 1, None, None, None, "r", "$", None, "m") for _ in range(2))
+    assert one == other
+
+
+def test_without_rules_nothing_is_said_about_order() -> None:
+    setup = Setup(PROTOCOL, EMPTY)
+    assert "sequence/" not in report(setup, [("log", (LOGS / "broken.jsonl").read_bytes())])
