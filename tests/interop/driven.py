@@ -29,7 +29,7 @@ class Driver:
     def drive(self, scenario: str, folder: Path, *, invalid: tuple[str, ...] = ()) -> Any:
         """Run a scenario; gives what the driver printed. The runtime has to exit with 0, and every frame has to be valid.
 
-        `invalid` are the methods of the requests that the client should not have sent.
+        `invalid` are the methods of the requests that the client should not have sent, or not at that time.
         """
         wire, hook = folder / "wire.jsonl", folder / "hook.jsonl"
         runtime = executable(folder / "runtime", wire, self.revision)
@@ -57,11 +57,12 @@ def executable(path: Path, capture: Path, revision: str) -> Path:
 
 
 def findings(capture: Path, revision: str) -> list[tuple[str, str, str]]:
-    """What `dsh-codegen validate` has to say of the frames: direction, kind and method."""
+    """What `dsh-codegen validate` says is wrong with the frames or their order: direction, kind and method."""
     command = [sys.executable, "-m", "dsh_codegen", "validate", "--revision", revision, "--format", "json", str(capture)]
     verdict = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     assert verdict.returncode in (0, 1), verdict.stderr
-    return [(each["direction"], each["kind"], each["method"]) for each in json.loads(verdict.stdout)["findings"]]
+    found = json.loads(verdict.stdout)["findings"]
+    return [(each["direction"], each["kind"], each["method"]) for each in found if each["severity"] != "note"]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def a_subagent(driver: Driver, folder: Path) -> None:
 
 
 def errors(driver: Driver, folder: Path) -> None:
-    found = driver.drive("errors", folder)
+    found = driver.drive("errors", folder, invalid=("session/prompt",))  # it comes before `initialize`
     assert found["early"] == [ERROR, "SDK server is not initialized"]
     assert found["provider"] == [ERROR, 'no adapter registered for provider "nobody"']
     assert found["effort"] == [ERROR, 'provider "echo" model "m" does not support reasoning effort "turbo"']
