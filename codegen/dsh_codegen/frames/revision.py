@@ -1,8 +1,8 @@
 """Which revision a log is of: the one that fits the beginning of the input best.
 
-Nothing in a frame tells its revision, so the frames decide: fewest frames that are invalid or call methods of other
-revisions only, then fewest frames with undeclared members or tags, then newest. If all these are equal, the log fits several
-revisions and the report says so.
+Nothing in a frame tells its revision, so the frames decide: fewest that don't fit (they are invalid, call methods of other
+revisions only, or have undeclared members or tags), then fewest that are worse than undeclared, then newest. If all these are
+equal, the log fits several revisions and the report says so.
 """
 
 from __future__ import annotations
@@ -55,5 +55,6 @@ def choose(setups: Sequence[Setup], sample: Iterable[Task]) -> tuple[int, list[i
 
 
 def _misfits(summary: Summary) -> tuple[int, int]:
-    """How badly frames fit: what is wrong or belongs to another revision, then what is merely undeclared."""
-    return summary.invalid + summary.elsewhere, summary.undeclared
+    """How badly frames fit: what does not fit in any way, and what is wrong or belongs to another revision."""
+    wrong = summary.invalid + summary.elsewhere
+    return wrong + summary.undeclared, wrong

@@ -14,9 +14,10 @@ from dsh_codegen.frames.findings import Finding
 from dsh_codegen.frames.protocol import protocols as ready
 from dsh_codegen.frames.report import Report
 from dsh_codegen.frames.setup import Setup
-from tests.codegen.frames.sequence_logs import bundle
+from tests.codegen.frames.sequence_logs import REVISIONS, bundle
 from tests.codegen.frames.toy import report
 
+RELEASES: Final = {"": "0.2.1", "_0.1.5rc1": "0.1.5", "_0.1.2rc1": "0.1.1", "_0.1.0rc7": "0.1.1"}
 LOGS: Final = Path(__file__).parents[2] / "fixtures" / "logs"
 
 # What deliberately bad clients sent, as (line, path). Lines that are no JSON have the path of the frame.
@@ -100,6 +101,16 @@ def test_the_log_tells_its_revision(reference_dir: Path, setups: list[Setup]) ->
         told[path.stem] = judged.candidates
     assert told.pop("l7_shutdown_before_initialize") == ("0.1.5", "0.2.1")
     assert set(told.values()) == {("0.2.1",)}
+
+
+def test_all_releases_are_told_apart_and_a_broken_log_is_not_taken_for_another(reference_dir: Path) -> None:
+    bundles = [(revision, bundle(revision)) for revision in REVISIONS]
+    setups = [Setup(protocol) for protocol in ready(bundles, REVISIONS)]
+    expected = {f"captures/v_mixed{suffix}.jsonl": revision for suffix, revision in RELEASES.items()}
+    told_as = {name: report(setups, reference_dir / name).candidates for name in expected}
+    assert told_as == {name: (revision,) for name, revision in expected.items()}
+    for name, revision in {"healthy": "0.2.1", "broken": "0.2.1", "healthy-0.1.5": "0.1.5"}.items():
+        assert report(setups, LOGS / f"{name}.jsonl").candidates == (revision,)
 
 
 def test_the_older_release_speaks_the_head(reference_dir: Path, setups: list[Setup]) -> None:
