@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 class Late:
     """A response whose request lies before this part: judged when the parts are put together.
 
-    `conversation`: how many have begun in the part before it.
     `data` is its line, which begins at byte `offset` of the file. `alike`: a request waits in this part whose id differs only
-    in its JSON type.
+    in its JSON type. `conversation`: how many have begun in the part before it.
     """
 
     line: int

@@ -135,13 +135,14 @@ def test_responses_find_their_requests_across_cuts_whatever_their_ids(rows: list
 
 
 def test_a_late_response_belongs_to_the_conversation_that_it_comes_in() -> None:
-    lines = (LOGS / "healthy.jsonl").read_bytes().splitlines(keepends=True)
-    answered = next(index for index, line in enumerate(lines) if b'"messageId"' in line and b'"result"' in line)
-    again = lines[0].replace(b'"id":"', b'"id":"again-')
-    data = b"".join([*lines[:2], again, *lines[2:3], again.replace(b"again-", b"twice-"), *lines[3:]])
-    files = [("log", data)]
-    cuts = [len(b"".join(lines[:3])) + 1, len(b"".join(lines[: answered - 2]))]
-    assert report(SETUP, files, cuts) == report(SETUP, files, known=True)
+    route = {"cwd": "/", "provider": "p", "model": "m"}
+    before = log(row("c2s", request("a", "initialize", route)), row("c2s", request("s", "shutdown")))
+    status = {"jsonrpc": "2.0", "method": "session.status", "params": {"sessionId": "x", "status": "running"}}
+    after = log(row("c2s", request("b", "initialize", route)), row("s2c", result("s", {})), row("s2c", status))
+    files = [("log", before + after)]
+    cut = report(SETUP, files, [len(before) - 1])
+    assert cut == report(SETUP, files, known=True)
+    assert [each["line"] for each in json.loads(cut)["findings"] if each["rule"] == "sequence/after-shutdown"] == [5]
 
 
 def test_what_is_open_at_the_end_is_told_where_it_began() -> None:
