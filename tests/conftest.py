@@ -25,6 +25,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name binary data after its argument: parallel workers must collect equal names, and packed data holds the time."""
+    return argname if isinstance(val, bytes) and not val.isascii() else None
+
+
 @pytest.fixture(scope="session")
 def reference_dir() -> Path:
     """Reference material that is no part of the product: real captures, in `captures/`."""
