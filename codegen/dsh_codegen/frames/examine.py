@@ -74,12 +74,13 @@ class Examiner:
         self._number += len(lines)
         at, offset = 0, batch.offset
         for index in self._missed(batch, first):
-            offset += sum(map(len, lines[at:index])) + index - at  # a line feed each
+            offset += sum(map(len, lines[at:index]))
             at = index
-            terminated = batch.terminated or index + 1 < len(lines)
-            row = read_line(lines[index], first + index + 1, offset, terminated=terminated)
+            terminated = lines[index].endswith(b"\n")
+            line = lines[index][:-1] if terminated else lines[index]
+            row = read_line(line, first + index + 1, offset, terminated=terminated)
             if row is not None:
-                self._row(row, lines[index], offset)
+                self._row(row, line, offset)
 
     def _missed(self, batch: Batch, first: int) -> Iterable[int]:
         """The indexes of lines that no shortcut accepts. Each is judged before the next one is asked for."""
