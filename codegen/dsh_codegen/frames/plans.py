@@ -105,7 +105,7 @@ class Plans:
         certain: list[Event] = []
         moves: list[Move] = []
         for event in plan.events:
-            conditions: list[Condition] = []
+            conditions: list[Condition] = [] if event.has is None or plan.result else [look.has(event.has)]
             for path, value in event.where:
                 parent, _, member = path.rpartition(".")
                 if plan.values and path == plan.arm_path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 
 from .follower import Move
 from .look import several
@@ -56,23 +56,24 @@ class StructLook:
             return attributes(paths)
         return several([get or _nothing for get in getters])
 
+    def has(self, member: str) -> Condition:
+        """Whether a frame has a member."""
+        get = self.getter(member)
+        return (lambda frame: (get is not None and get(frame) is not UNSET,)), True
+
     def values(self, path: str) -> Callable[[Any], Sequence[Any]]:
         """Like `paths.values`."""
-        outer, each, inner = path.partition(f"{EACH}.")
-        array = self.getter(outer) if each and "." not in inner else None
+        outer, each, member = path.partition(f"{EACH}.")
+        array = self.getter(outer) if each and "." not in member else None
         if array is not None:
-            return _inside(array, inner)
+            return _inside(array, member)
         get = self.getter(path)
         if get is None:
             return _nothing
 
-        def find(frame: Any) -> Sequence[Any]:
-            found = get(frame)
-            if found.__class__ in SCALARS:
-                return (found,)
-            return [each for each in found if each.__class__ in SCALARS] if found.__class__ is list else ()
-
-        return find
+        if EACH in path:
+            return lambda frame: [found for found in get(frame) if found.__class__ in SCALARS]
+        return lambda frame: (found,) if (found := get(frame)).__class__ in SCALARS else ()
 
 
 def attributes(paths: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
