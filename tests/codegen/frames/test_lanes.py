@@ -144,7 +144,7 @@ def rule(name: str, first: tuple[str, str | list[str]], second: tuple[str, str |
     }
 
 
-ODD: Final = {
+ODD: Final[dict[str, Any]] = {
     "events": {
         "started": {"notification": "change", "where": {"params.change.kind": "started"}},
         "stopped": {"notification": "change", "where": {"params.change.kind": "stopped"}},
@@ -176,7 +176,7 @@ ODD: Final = {
         },
     ],
 }
-FREE: Final = [
+FREE: Final[list[Any]] = [
     None,
     5,
     {"to": [{"id": "x"}, {"id": 1}, {"id": None}, {}, 3], "a": "x", "n": 1},
