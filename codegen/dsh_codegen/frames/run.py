@@ -87,6 +87,7 @@ class Run:
             partial=f"interrupted after {outcome.summary.frames:,} frames" if interrupted and not endless else None,
             observed=outcome.observed,
             sequencing=rules(setup.sequencing),
+            strict=setup.strict,
         )
 
     def _examined(self, setup: Setup, todo: Iterable[Work]) -> Generator[tuple[Work, Any]]:
