@@ -343,8 +343,8 @@ def test_markdown_has_a_row_a_group() -> None:
 HOSTILE: Final = [
     "\x1b]0;x\x07", "\x9b2J", "\u202e", "\ud800", "\udcff", "\x00", "\ufffe", "\n", "\r\n", "\u2028", "😀", "é",
     "`", "``", "|", "\\", "\\|", "<img src=x onerror=y>", "</code>", "<!--", "]]>", "&amp;", "&#96;", '"', "'",
-    "::error file=x::y", "##[error]", "%0A", "%", ",", ":", "@someone", "#1", "https://example.org", "www.example.org",
-    "[a](b)", "**", "_", "~~", "\\ud800", "../", "//", "s3://bucket/k y%zz",
+    "::error file=x::y", " ::error::", "##[error]", "##vso[task.complete]", "%0A", "%", ",", ":", "@someone", "#1",
+    "https://example.org", "www.example.org", "[a](b)", "**", "_", "~~", "\\ud800", "../", "//", "s3://bucket/k y%zz",
 ]  # fmt: skip
 HOSTILE_TEXT: Final = st.lists(
     st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(exclude_categories=()), max_size=8)), max_size=4
@@ -374,6 +374,8 @@ def test_every_format_is_harmless_and_can_be_read(findings: list[Finding], parti
         text = written(of, format_)
         assert text == written(of, format_)
         assert all(char.isprintable() or char == "\n" for char in text), format_
+        assert not re.search(r"##\w*\[", text), format_
+        assert format_ == "github" or not re.search(r"^\s*::", text, re.MULTILINE), format_
         assert text.endswith("\n")
         if format_ in READERS:
             READERS[format_](text, of)
