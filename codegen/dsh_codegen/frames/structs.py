@@ -4,7 +4,8 @@ What decodes is a frame of which nothing is to be said: one JSON value, a proper
 side and in the right way, valid params, nothing undeclared. It does not hold the other way round: what does not decode here may
 be as good, and has to be judged by somebody else.
 
-How deeply free JSON may be nested is up to msgspec: nearly as deeply as Python's recursion limit says.
+How deeply free JSON may be nested is up to msgspec, and what is on the stack when it is called: never as deeply as `depth` goes
+for the reference, which starts on an empty stack.
 
 Responses don't say what they answer, so only their envelope is judged along with the line. Their result is left unread, and
 `accepts` or `result` has to be asked about it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -16,6 +17,7 @@ from dsh_codegen.frames.sequencing import load_sequencing
 from dsh_codegen.frames.setup import Setup
 from dsh_codegen.frames.shortcut import Shortcut
 from tests.codegen.frames.sequence_logs import bundle
+from tests.codegen.frames.test_reading import on_a_stack
 from tests.codegen.frames.test_stream import LOG, LOGS, SETUP, TABLE, report
 from tests.codegen.frames.toy import BUNDLE, log, request, result, row
 
@@ -108,6 +110,17 @@ def test_odd_values_where_numbers_should_rise(seq: str) -> None:
 def test_mutated_logs() -> None:
     for changed in mutants((LOGS / "healthy.jsonl").read_bytes(), 1, 120):
         same(SETUP, changed)
+
+
+def test_how_deep_a_frame_may_be_does_not_depend_on_the_lane_nor_on_the_stack() -> None:
+    def shutdown(number: int, depth: int) -> bytes:
+        frame = {"jsonrpc": "2.0", "id": number, "method": "shutdown", "params": 0}
+        return json.dumps(row("c2s", frame)).replace(": 0", f": {'[' * depth}{']' * depth}").encode()
+
+    data = b"\n".join([shutdown(0, 1), *(shutdown(depth, depth) for depth in range(940, 1010)), b""])
+    found = [on_a_stack(used, partial(same, SETUP, data)) for used in (0, 7, 300)]
+    assert found[1:] == found[:-1]
+    assert {each["rule"] for each in json.loads(found[0])["groups"]} >= {"json/nesting"}
 
 
 TOY: Final = Setup(Protocol("1", BUNDLE))
