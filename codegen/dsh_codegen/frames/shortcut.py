@@ -10,7 +10,7 @@ method of which that can be said (a `Crowd`) has a way of its own through the lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -41,8 +41,9 @@ class Shortcut:
     def judge(self, batch: Batch, first: int) -> Iterator[int]:
         """Judge the lines that follow line `first`. Yields the indexes of those for the long way, each before going on."""
         decode = self._decoder(batch)
-        if not plain(batch.lines):
-            decode = careful(decode)
+        if decode is None:
+            yield from range(len(batch.lines))
+            return
         captured = self._captured
         crowd = self._plans.crowd
         of_the_crowd, look, arms = crowd.frame, crowd.look, crowd.arms
@@ -106,18 +107,25 @@ class Shortcut:
                 counted.count += plan.count
                 counted.bytes += plan.bytes
 
-    def _decoder(self, batch: Batch) -> Callable[[bytes], Any]:
-        """The decoder for this file: for capture rows, or for bare frames. The first line that either accepts decides."""
+    def _decoder(self, batch: Batch) -> Callable[[bytes], Any] | None:
+        """The decoder for this file: for capture rows, or for bare frames; None while no line has told which."""
         if self._captured is None:
-            for line in batch.lines:
-                for captured, decode in ((True, self._structs.rows), (False, self._structs.frames)):
-                    try:
-                        decode(line)
-                    except MISSES:
-                        continue
-                    self._captured = captured
-                    return decode
-        return self._structs.frames if self._captured is False else self._structs.rows
+            self._captured = self._recognised(batch.lines)
+        if self._captured is None:
+            return None
+        decode = self._structs.rows if self._captured else self._structs.frames
+        return decode if plain(batch.lines) else careful(decode)
+
+    def _recognised(self, lines: Iterable[bytes]) -> bool | None:
+        """Whether frames stand in capture rows: the first line that is accepted in either way decides."""
+        for line in lines:
+            for captured, decode in ((True, self._structs.rows), (False, self._structs.frames)):
+                try:
+                    decode(line)
+                except MISSES:
+                    continue
+                return captured
+        return None
 
     def _single(self, frame: Any, line: bytes, number: int) -> bool:
         """Take a frame that is not of the crowd; False if there is something to be said about it."""

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from msgspec import UNSET, Raw, Struct
 
+from .depth import at_any_depth
 from .paths import EACH, steps
 from .struct_types import ANY, Members, Typed, attribute
 
@@ -89,4 +90,4 @@ def inner(value: Any, name: str, attribute_: str) -> Any:
 
 def read(value: Any) -> Any:
     """The value that is left as it stands in the line; any other as it is."""
-    return json.loads(bytes(value)) if value.__class__ is Raw else value
+    return at_any_depth(json.loads, bytes(value)) if value.__class__ is Raw else value

@@ -5,8 +5,8 @@ side and in the right way, valid params, nothing undeclared. It does not hold th
 be as good, and has to be judged by somebody else.
 
 Free JSON, and the results of responses, are checked to be JSON and left as they stand in the line. What msgspec does not look
-at there is looked at here: see `plain` and `careful`. How deeply free JSON may be nested is up to msgspec: nearly as deeply as
-Python's recursion limit says.
+at there is looked at here: see `plain` and `careful`. How deeply free JSON may be nested is up to msgspec, and what is on the
+stack when it is called: never as deeply as `depth` goes for the reference, which starts on an empty stack.
 
 Responses don't say what they answer, so only their envelope is judged along with the line. Their result is left unread, and
 `accepts` or `result` has to be asked about it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -16,6 +17,7 @@ from dsh_codegen.frames.sequencing import load_sequencing
 from dsh_codegen.frames.setup import Setup
 from dsh_codegen.frames.shortcut import Shortcut
 from tests.codegen.frames.sequence_logs import bundle
+from tests.codegen.frames.test_reading import on_a_stack
 from tests.codegen.frames.test_stream import LOG, LOGS, SETUP, TABLE, report
 from tests.codegen.frames.toy import BUNDLE, log, request, result, row
 
@@ -108,6 +110,17 @@ def test_odd_values_where_numbers_should_rise(seq: str) -> None:
 def test_mutated_logs() -> None:
     for changed in mutants((LOGS / "healthy.jsonl").read_bytes(), 1, 120):
         same(SETUP, changed)
+
+
+def test_how_deep_a_frame_may_be_does_not_depend_on_the_lane_nor_on_the_stack() -> None:
+    def shutdown(number: int, depth: int) -> bytes:
+        frame = {"jsonrpc": "2.0", "id": number, "method": "shutdown", "params": 0}
+        return json.dumps(row("c2s", frame)).replace(": 0", f": {'[' * depth}{']' * depth}").encode()
+
+    data = b"\n".join([shutdown(0, 1), *(shutdown(depth, depth) for depth in range(940, 1010)), b""])
+    found = [on_a_stack(used, partial(same, SETUP, data)) for used in (0, 7, 300)]
+    assert found[1:] == found[:-1]
+    assert {each["rule"] for each in json.loads(found[0])["groups"]} >= {"json/nesting"}
 
 
 TOY: Final = Setup(Protocol("1", BUNDLE))
@@ -241,3 +254,11 @@ def test_rules_that_lead_anywhere() -> None:
         found = json.loads(same(setup, data, cuts=[seed * 7 % len(data), 1000]))
         told |= {finding["rule"] for finding in found["findings"]}
     assert told >= {rule["id"] for rule in ODD["rules"]}
+
+
+def test_a_frame_at_the_limit_of_the_stack() -> None:
+    """A lane may give up on it in one place and take it in another, with another stack."""
+    setup = SETUPS["0.2.1"]
+    for depth in range(955, 1000, 3):
+        params = b'{"a":' + b"[" * depth + b"]" * depth + b"}"
+        same(setup, b'{"dir":"c2s","frame":{"jsonrpc":"2.0","id":1,"method":"shutdown","params":%s}}\n' % params)
