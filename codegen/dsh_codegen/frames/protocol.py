@@ -99,7 +99,7 @@ class Protocol:
         """
         if self.compiled.is_valid(definition, value):
             return []
-        if not explain and self.compiled.decides(definition):
+        if not explain and self.compiled.decides(definition, value):
             return [Problem(rule, "", at)]
         return self.judge.problems(rule, definition, value, at)
 
