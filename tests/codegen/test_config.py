@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from contextlib import chdir
 from pathlib import Path
 
@@ -68,9 +69,23 @@ def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     settings(inner, "[tool.other]\n")
-    assert find_config(inner) == outer
-    table = settings(inner, "[tool.dsh-codegen]\n")
-    assert find_config(inner) == table
+    with chdir(inner):
+        assert find_config(None) == find_config(outer)
+        table = settings(inner, "[tool.dsh-codegen]\n")
+        found = find_config(None)
+    assert found == find_config(table)
+    assert found is not None
+    assert found.schema == inner / "schema"
+
+
+def test_a_file_with_settings_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings(tmp_path, "[tool.dsh-codegen]\n")
+    read: list[str] = []
+    parse = tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: (read.append(text), parse(text))[1])
+    with chdir(tmp_path):
+        load_config(None)
+    assert read == ["[tool.dsh-codegen]\n"]
 
 
 def test_a_named_file_may_have_any_name(tmp_path: Path) -> None:

@@ -126,6 +126,12 @@ def load_sequencing(data: Json, revision: str) -> Sequencing:
 
     All of the table is checked, parts for other revisions too. Raises `SchemaError`, which names the place by JSON Pointer.
     """
+    return load_sequencings(data, [revision])[0]
+
+
+def load_sequencings(data: Json, revisions: Iterable[str]) -> list[Sequencing]:
+    """Likewise for several revisions; the table is checked once."""
     from .sequence_table import Table
 
-    return Table(data).narrowed(revision)
+    table = Table(data)
+    return [table.narrowed(revision) for revision in revisions]
