@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .config import DEFAULT_PACKAGE, SEQUENCING, find_config
 from .errors import ConfigError
 from .manifest import read_manifest
 
-@dataclass(frozen=True)
-class Package:
+
+class Package(NamedTuple):
     """The folder of the generated package, and what to do if it isn't in order."""
 
     root: Path
@@ -22,8 +21,10 @@ class Package:
 
 
 def find_package(config: Path | None) -> Package:
-    """The project's own generated package (that of `config`, or of the nearest pyproject.toml with the table), else an installed
-    one. Raises `ConfigError` if there is neither."""
+    """The project's own generated package (see `find_config`), or an installed one.
+
+    Raises `ConfigError` if there is neither.
+    """
     settings = find_config(config)
     if settings is not None:
         given = "" if config is None else f" --config {shlex.quote(str(config))}"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import tomllib
 from contextlib import chdir
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -78,14 +79,11 @@ def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     assert found.schema == inner / "schema"
 
 
-def test_a_file_with_settings_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_settings_is_read_once(tmp_path: Path) -> None:
     settings(tmp_path, "[tool.dsh-codegen]\n")
-    read: list[str] = []
-    parse = tomllib.loads
-    monkeypatch.setattr(tomllib, "loads", lambda text: (read.append(text), parse(text))[1])
-    with chdir(tmp_path):
+    with chdir(tmp_path), patch("tomllib.loads", wraps=tomllib.loads) as parse:
         load_config(None)
-    assert read == ["[tool.dsh-codegen]\n"]
+    parse.assert_called_once()
 
 
 def test_a_named_file_may_have_any_name(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
+from msgspec import Struct
 
 from ..errors import ConfigError, OutputError
 from .formats import FORMATS, LIVE
@@ -90,8 +90,7 @@ def validate(ctx: click.Context, /, **given: Any) -> None:
     ctx.exit(status)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What the command line says."""
 
     revision: str

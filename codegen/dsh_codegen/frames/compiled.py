@@ -49,7 +49,7 @@ class Compiled:
         self._judges: dict[tuple[str, Arms | None], Callable[[Any], bool]] = {}
 
     def decides(self, definition: str, value: Json) -> bool:
-        """Whether a refusal of `value` is right, too, but for odd values: what is needed of the definition could be compiled."""
+        """Whether a refusal of `value` is right, too, but for odd values: what it takes to judge it could be compiled."""
         return self._judge(definition, value) is not _ask
 
     def is_valid(self, definition: str, value: Json) -> bool:

@@ -7,8 +7,9 @@ need never be compiled.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
+
+from msgspec import Struct
 
 from .tags import PREFIX, Definitions, Schema, TagTable
 from .wording import Json
@@ -17,8 +18,7 @@ Arms: TypeAlias = tuple[int, ...]
 """Some arms of a union: indexes into its `anyOf`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(Struct, frozen=True):
     """A definition that is a tagged union, or an object with one in `member`."""
 
     schema: Schema

@@ -8,8 +8,9 @@ arms, and the errors of the one that was meant. An arm that can't be shown to re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
+
+from msgspec import Struct, field
 
 from .wording import Json
 
@@ -55,8 +56,7 @@ class Definitions:
         return list(self.resolve({"$ref": PREFIX + definition}).get("required", ()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Owned:
+class _Owned(Struct, frozen=True):
     """The tags that an arm may have: `values`, and with `others` every string but `excluded`."""
 
     values: tuple[Any, ...] = ()
@@ -64,8 +64,7 @@ class _Owned:
     excluded: tuple[Any, ...] = ()
 
 
-@dataclass(slots=True)
-class TagTable:
+class TagTable(Struct):
     """A union's arms by the value of `tag`. Arms are indexes into its `anyOf`.
 
     `known` lists the tag values that some arm owns, `retired` those that not even the open arm takes, `unlisted` the candidates
