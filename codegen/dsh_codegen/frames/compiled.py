@@ -74,10 +74,10 @@ class Compiled:
 
     def _compile(self, definition: str, fork: Fork | None, arms: Arms) -> Callable[[Any], bool]:
         try:
-            schema = self._definitions[definition] if fork is None else fork.narrowed(arms)
+            schema: Any = self._definitions.get(definition) if fork is None else fork.narrowed(arms)
             unrolled = _Unrolled(reached(schema, self._definitions)).schema(definition, schema)
             judge = jsonschema_rs.validator_for({"$schema": self._dialect, **unrolled}, validate_formats=False)
-        except (_NotAlikeError, ValueError, AttributeError, TypeError, KeyError):
+        except (_NotAlikeError, ValueError, AttributeError, TypeError):
             return _ask
         return cast("Callable[[Any], bool]", judge.is_valid)
 
@@ -102,7 +102,7 @@ class _Unrolled:
         self._endless = endless(definitions)
         self._made: dict[str, Any] = {}
 
-    def schema(self, name: str, schema: Schema) -> dict[str, Any]:
+    def schema(self, name: str, schema: Any) -> dict[str, Any]:
         """A definition, or what is left of it, as a schema of its own. Raises `_NotAlikeError`."""
         return {"allOf": [self._copy(schema, 1 if name in self._recursive else 0)], "$defs": self._made}
 

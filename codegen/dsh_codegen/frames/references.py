@@ -27,7 +27,7 @@ def references(schema: Any, *, here: bool = False) -> Iterator[str]:
             yield from references(inner, here=here)
 
 
-def reached(schema: Schema, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+def reached(schema: Any, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
     """The definitions to which `schema` leads, by way of others, too."""
     found: dict[str, Schema] = {}
     ahead = list(references(schema))
