@@ -190,7 +190,7 @@ def test_a_small_healthy_log_needs_no_heavy_library_either() -> None:
     report = f"print(sorted(set(sys.modules) & {heavy}), file=sys.stderr)"
     script = f"import sys\nfrom dsh_codegen.cli import main\ntry: main()\nfinally: {report}"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}  # which imports much
-    command = [sys.executable, "-c", script, "validate", HEALTHY]
+    command = [sys.executable, "-c", script, "validate", str(HEALTHY)]
     found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
     assert found.stderr == b"[]\n"
 

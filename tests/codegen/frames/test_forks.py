@@ -16,7 +16,7 @@ ODD: Final = arm("type", "odd", n={"type": "integer", "multipleOf": 3})  # which
 PLAIN: Final = arm("type", "plain", text=TEXT)
 UNION: Final = {"x-tag": "type", "anyOf": [ref("Plain"), ref("Odd")]}
 DEFINITIONS: Final[dict[str, Any]] = {"Plain": PLAIN, "Odd": ODD, "Union": UNION}
-FINE: Final = {"type": "plain", "text": ""}
+FINE: Final[Any] = {"type": "plain", "text": ""}
 
 
 def judges(schema: Any) -> tuple[Compiled, Reference]:
