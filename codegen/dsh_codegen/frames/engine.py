@@ -244,4 +244,4 @@ def reading(work: Work) -> Generator[None]:
 def collect_rarely() -> None:
     """Let the collector of cyclic garbage look seldom: frames make much that is short-lived and nothing cyclic."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(100_000, 20, 50)

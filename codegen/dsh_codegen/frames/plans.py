@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
+import msgspec
+
 from .findings import Direction
 from .follower import Follower, Move
 from .operations import Operation
@@ -20,7 +22,7 @@ from .struct_look import Condition, StructLook, attributes, guarded
 class Plan:
     """What to do with the frames of one class, or with the responses to one method that have a result, or have none.
 
-    Of responses only the result was decoded, into `result`, and moves take that instead of a frame.
+    Of responses `result` decodes the result, and moves take that instead of a frame.
 
     `arm` finds the value that tells the moves, if one does: by its class, if it is a tagged object, else by itself, if it is
     one of the `values` that events ask for.
@@ -34,7 +36,7 @@ class Plan:
     arm: Callable[[Any], Any] | None = None
     values: frozenset[Any] = frozenset()
     moves: dict[Any, tuple[list[Move], Sequence[Move]]] = field(default_factory=dict[Any, "tuple[list[Move], Sequence[Move]]"])
-    result: str = ""
+    result: Callable[[msgspec.Raw], Any] | None = None
     count: int = 0
     bytes: int = 0
 
@@ -96,7 +98,7 @@ class Plans:
         return None
 
     def _look(self, plan: Plan, frame: Any, arm: Any) -> StructLook:
-        return StructLook(self._structs, frame.__class__, plan.arm_path, arm.__class__, "result" if plan.result else "")
+        return StructLook(self._structs, frame.__class__, plan.arm_path, arm.__class__, "" if plan.result is None else "result")
 
     def _certain(self, plan: Plan, frame: Any, arm: Any) -> tuple[list[Event], list[Move]]:
         """Which events frames are whose arm is of that class; and moves for those that they may be."""
@@ -105,7 +107,7 @@ class Plans:
         certain: list[Event] = []
         moves: list[Move] = []
         for event in plan.events:
-            conditions: list[Condition] = [] if event.has is None or plan.result else [look.has(event.has)]
+            conditions: list[Condition] = [] if event.has is None or plan.result is not None else [look.has(event.has)]
             for path, value in event.where:
                 parent, _, member = path.rpartition(".")
                 if plan.values and path == plan.arm_path:
@@ -129,7 +131,8 @@ class Plans:
             return None
         member = "error" if failed else "result"
         events = [event for event in self._follower.events("response", name) if event.has in (None, member)]
-        plan = self.answers[name, failed] = Plan(False, name, method.direction, events, result=method.result)
+        decode = self._structs.results(method.result)
+        plan = self.answers[name, failed] = Plan(False, name, method.direction, events, result=decode)
         return plan
 
     def moves(self, plan: Plan, frame: Any, arm: Any) -> tuple[list[Move], Sequence[Move]]:

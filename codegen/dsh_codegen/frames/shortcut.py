@@ -10,7 +10,7 @@ method of which that can be said (a `Crowd`) has a way of its own through the lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ from .pending import Asked, Pending
 from .plans import Plan, Plans
 from .protocol import Protocol
 from .source import Batch
-from .structs import MISSES, careful, plain
+from .structs import MISSES, Decode, careful, plain
 from .summary import Summary
 
 
@@ -40,11 +40,17 @@ class Shortcut:
 
     def judge(self, batch: Batch, first: int) -> Iterator[int]:
         """Judge the lines that follow line `first`. Yields the indexes of those for the long way, each before going on."""
-        decode = self._decoder(batch)
-        if decode is None:
+        captured = self._captured
+        if captured is None:
+            captured = self._captured = self._recognised(batch.lines)
+        if captured is None:
             yield from range(len(batch.lines))
             return
-        captured = self._captured
+        structs = self._structs
+        decode = structs.rows if captured else structs.frames
+        decode_response = structs.response_rows if captured else structs.responses
+        if not plain(batch.lines):
+            decode, decode_response = careful(decode), careful(decode_response)
         crowd = self._plans.crowd
         of_the_crowd, look, arms = crowd.frame, crowd.look, crowd.arms
         follower = self._follower
@@ -57,7 +63,7 @@ class Shortcut:
             except MISSES:
                 rest_lines += 1
                 rest_bytes += len(line)
-                if not self._answer(line, number):
+                if not self._answer(decode_response, line, number):
                     yield number - first - 1
                 continue
             if captured:
@@ -107,17 +113,8 @@ class Shortcut:
                 counted.count += plan.count
                 counted.bytes += plan.bytes
 
-    def _decoder(self, batch: Batch) -> Callable[[bytes], Any] | None:
-        """The decoder for this file: for capture rows, or for bare frames; None while no line has told which."""
-        if self._captured is None:
-            self._captured = self._recognised(batch.lines)
-        if self._captured is None:
-            return None
-        decode = self._structs.rows if self._captured else self._structs.frames
-        return decode if plain(batch.lines) else careful(decode)
-
     def _recognised(self, lines: Iterable[bytes]) -> bool | None:
-        """Whether frames stand in capture rows: the first line that is accepted in either way decides."""
+        """Whether frames stand in capture rows: the first line that is accepted in either way decides. None: none is."""
         for line in lines:
             for captured, decode in ((True, self._structs.rows), (False, self._structs.frames)):
                 try:
@@ -173,18 +170,15 @@ class Shortcut:
         self._part.asked.add(key)
         return True
 
-    def _answer(self, line: bytes, number: int) -> bool:
+    def _answer(self, decode: Decode, line: bytes, number: int) -> bool:
         """Whether a line is a response to the only request with its id, with nothing to be said about it."""
-        structs = self._structs
         direction: Direction | None = None
         try:
-            if self._captured:
-                row = structs.response_rows(line)
-                frame, direction = row.frame, row.dir
-            else:
-                frame = structs.responses(line)
+            frame = decode(line)
         except MISSES:
             return False
+        if self._captured:
+            frame, direction = frame.frame, frame.dir
         key = id_key(frame.id)
         asked = None if key is None else self._pending.only(direction, key)
         if key is None or asked is None or asked.direction is None:
@@ -192,12 +186,12 @@ class Shortcut:
         failed = frame.result is msgspec.UNSET
         plans = self._plans
         plan = plans.answers.get((asked.method, failed)) or plans.of_answer(asked.method, failed=failed)
-        if plan is None or asked.direction != plan.direction:
+        if plan is None or plan.result is None or asked.direction != plan.direction:
             return False
         result: Any = None
         if not failed:
             try:
-                result = structs.result(plan.result, frame.result)
+                result = plan.result(frame.result)
             except MISSES:
                 return False
             if plan.events and not isinstance(result, msgspec.Struct):

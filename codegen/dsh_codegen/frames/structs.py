@@ -49,8 +49,8 @@ class Structs:
     - `response_rows` and `responses` do so for responses, which have `jsonrpc`, `id`, and either `result`, a `msgspec.Raw` that
       was not looked at, or `error` with `code` and `message`. In rows their direction is either.
 
-    A member that is absent is `msgspec.UNSET`. All four raise one of `MISSES` for a line that they don't accept. `rows` and
-    `frames` are for lines that are `plain`; for others, `careful` makes of them what can be relied upon.
+    A member that is absent is `msgspec.UNSET`. All four raise one of `MISSES` for a line that they don't accept. They are for
+    lines that are `plain`; for others, `careful` makes of them what can be relied upon.
     """
 
     def __init__(self, bundle: Schema) -> None:
@@ -61,8 +61,8 @@ class Structs:
         response = made.response()
         self.frames: Final = _decoder(made.frames("c2s", "s2c"))
         self.rows: Final = _decoder(made.rows())
-        self.responses: Final = careful(_decoder([response]))
-        self.response_rows: Final = careful(_decoder([made.response_row(response)]))
+        self.responses: Final = _decoder([response])
+        self.response_rows: Final = _decoder([made.response_row(response)])
         self.calls: Final[Mapping[type, Call]] = made.calls
         self.tags: Final[Mapping[type, tuple[str, Tag]]] = self._types.tags
         """The classes of objects that were chosen by a tag -> the member that is the tag, and its value."""
@@ -77,10 +77,14 @@ class Structs:
 
     def result(self, definition: str | None, raw: Raw | bytes) -> Any:
         """A result that is accepted, decoded. Raises one of `MISSES` for another."""
+        return self.results(definition)(raw)
+
+    def results(self, definition: str | None) -> Callable[[Raw | bytes], Any]:
+        """What decodes results that are held to a definition: see `result`."""
         decode = self._results.get(definition)
         if decode is None:
             decode = self._results[definition] = self._result(definition)
-        return decode(raw)
+        return decode
 
     def _result(self, definition: str | None) -> Callable[[Raw | bytes], Any]:
         typed = ANY if definition is None else self._types.typed(self._shapes.definition(definition))

@@ -54,8 +54,8 @@ class Lanes:
 
     def _responses(self, line: bytes) -> Iterator[str]:
         for name, decode, takes in (
-            ("response_rows", self.structs.response_rows, self.reference.takes_row),
-            ("responses", self.structs.responses, self.reference.takes_line),
+            ("response_rows", careful(self.structs.response_rows), self.reference.takes_row),
+            ("responses", careful(self.structs.responses), self.reference.takes_line),
         ):
             try:
                 decoded = decode(line)

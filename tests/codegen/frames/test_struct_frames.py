@@ -221,7 +221,7 @@ def test_responses() -> None:
         assert refused(TOY.responses, frame), frame
         assert refused(TOY.response_rows, row(frame)), frame
     unread = b'{"jsonrpc":"2.0","id":1,"result":"\xff","result":{}}'
-    assert refused(TOY.responses, unread)
+    assert refused(careful(TOY.responses), unread)
     assert refused(TOY.response_rows, b'{"dir":"s2c","frame":' + unread + b"}")
     assert not refused(TOY.responses, unread.replace(b"\xff", "é".encode()))
     any_code = Structs(bundle_of({}))
@@ -267,7 +267,7 @@ def suite(reference_dir: Path) -> dict[str, bytes]:
     ],
 )
 def test_what_is_no_json_is_refused_wherever_it_stands(suite: dict[str, bytes], around: bytes) -> None:
-    decoders = (careful(TOY.frames), TOY.responses, careful(TOY.rows), TOY.response_rows)
+    decoders = [careful(each) for each in (TOY.frames, TOY.responses, TOY.rows, TOY.response_rows)]
     reference = Reference(BUNDLE)
     taken = 0
     for data in suite.values():
