@@ -46,6 +46,7 @@ class Compiled:
         self._recursive: Final = recursive(bundle["$defs"])
         self._endless: Final = endless(bundle["$defs"])
         self._judges: dict[str, Callable[[Any], bool]] = {}
+        self._inner: dict[int, Callable[[Any], bool]] = {}
 
     def decides(self, definition: str) -> bool:
         """Whether a refusal by `is_valid` is right, too, but for odd values: the definition could be compiled."""
@@ -53,27 +54,46 @@ class Compiled:
 
     def is_valid(self, definition: str, value: Json) -> bool:
         """Whether `value` is valid against `#/$defs/<definition>` for certain. False: ask the reference."""
-        try:
-            return self._judge(definition)(value)
-        except BaseException as error:
-            # lone surrogates, say; and what Rust calls a panic is no `Exception`
-            if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
-                return False
-            raise
+        return _certain(self._judge(definition), value)
+
+    def fits(self, schema: Any, value: Json) -> bool:
+        """The same for a schema inside a definition. It is told by its identity, so it must live as long as the bundle."""
+        judge = self._inner.get(id(schema))
+        if judge is None:
+            judge = self._inner[id(schema)] = self._inside(schema)
+        return _certain(judge, value)
+
+    def _inside(self, schema: Any) -> Callable[[Any], bool]:
+        """The judge of a schema inside a definition; of one that does but refer to a definition, the judge of that."""
+        match schema:
+            case {"$ref": str(ref), **more} if not more and ref.startswith(PREFIX):
+                return self._judge(ref.removeprefix(PREFIX))
+            case _:
+                return self._compile(schema)
 
     def _judge(self, definition: str) -> Callable[[Any], bool]:
         judge = self._judges.get(definition)
         if judge is None:
-            judge = self._judges[definition] = self._compile(definition)
+            judge = self._judges[definition] = self._compile({"$ref": PREFIX + definition})
         return judge
 
-    def _compile(self, definition: str) -> Callable[[Any], bool]:
+    def _compile(self, wanted: Any) -> Callable[[Any], bool]:
         try:
-            schema = _Unrolled(self._definitions, self._recursive, self._endless).schema(definition)
+            schema = _Unrolled(self._definitions, self._recursive, self._endless).schema(wanted)
             judge = jsonschema_rs.validator_for({"$schema": self._dialect, **schema}, validate_formats=False)
         except (_NotAlikeError, ValueError, AttributeError, TypeError):
             return _ask
         return cast("Callable[[Any], bool]", judge.is_valid)
+
+
+def _certain(judge: Callable[[Any], bool], value: Json) -> bool:
+    try:
+        return judge(value)
+    except BaseException as error:
+        # lone surrogates, say; and what Rust calls a panic is no `Exception`
+        if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
+            return False
+        raise
 
 
 def _ask(_value: Any) -> bool:
@@ -96,9 +116,9 @@ class _Unrolled:
         self._endless = endless
         self._made: dict[str, Any] = {}
 
-    def schema(self, name: str) -> dict[str, Any]:
-        """The definition as a schema of its own. Raises `_NotAlikeError`."""
-        return {"$ref": self._reference(PREFIX + name, 0), "$defs": self._made}
+    def schema(self, inner: Any) -> dict[str, Any]:
+        """A schema of the bundle as a schema of its own. Raises `_NotAlikeError`."""
+        return {"allOf": [self._copy(inner, 0)], "$defs": self._made}
 
     def _reference(self, ref: Any, entries: int) -> str:
         schema, name = self._referred(ref)

@@ -18,13 +18,14 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
-from jsonschema.protocols import Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
+from .compiled import Compiled
 from .explain import Explainer
 from .findings import Problem
 from .tags import PREFIX, Definitions, Schema, TagTable
+from .walk import Walk, is_type
 from .wording import Json, Path
 
 # Its published types leave all arguments open.
@@ -35,7 +36,7 @@ MOST_PROBLEMS: Final = 20
 
 
 class _Types:
-    """The seven JSON types, as `jsonschema` tells them: 1.0 is an integer, true is no number.
+    """The seven JSON types, for the validator of `jsonschema`.
 
     Its own type checker keeps them in a map written in Rust, which panics instead of raising when the recursion limit is
     reached inside it; a deeply nested frame must end as a finding.
@@ -43,25 +44,7 @@ class _Types:
 
     def is_type(self, instance: Any, type_: str) -> bool:
         """Whether `instance` is of that type."""
-        match type_:
-            case "string":
-                return isinstance(instance, str)
-            case "object":
-                return isinstance(instance, dict)
-            case "array":
-                return isinstance(instance, list)
-            case "boolean":
-                return isinstance(instance, bool)
-            case "null":
-                return instance is None
-            case "number":
-                return isinstance(instance, int | float) and not isinstance(instance, bool)
-            case "integer" if isinstance(instance, float):
-                return instance.is_integer()
-            case "integer":
-                return isinstance(instance, int) and not isinstance(instance, bool)
-            case _:
-                raise ValueError(f"the schema has a type that is none of JSON's: {type_!r}")
+        return is_type(instance, type_)
 
 
 class Restart(str):
@@ -76,11 +59,12 @@ class Judge:
     def __init__(self, bundle: Schema) -> None:
         self.definitions: Final = Definitions(bundle)
         self._explainer: Final = Explainer(self.definitions, self.table)
-        keywords = {"anyOf": self._any_of, "$ref": self._reference, "required": self._required}
+        keywords = {"anyOf": self._any_of, "$ref": self._reference, "required": self._required, "type": self._type}
         checker = _extend(Draft202012Validator, keywords, type_checker=_Types())
         registry = Registry[Any]().with_resource(bundle["$id"], DRAFT202012.create_resource(bundle))
         self._root: Any = checker(bundle, registry=registry)
-        self._by_ref: dict[str, Validator] = {}
+        self._whole: Final = Walk(bundle, self._root, checker.VALIDATORS, skip=lambda _schema, _value: False)
+        self._short: Final = Walk(bundle, self._root, checker.VALIDATORS, skip=Compiled(bundle).fits)
 
     def table(self, union: Schema) -> TagTable:
         """The tag table of a union of this bundle that has `x-tag`."""
@@ -88,13 +72,14 @@ class Judge:
 
     def is_valid(self, definition: str, value: Json) -> bool:
         """Whether `value` is valid against `#/$defs/<definition>`. Raises `RecursionError` for hopelessly deep values."""
-        return next(self._validator(PREFIX + definition).iter_errors(value), None) is None
+        return self._whole.evolve(schema=self.definitions.by_ref[PREFIX + definition]).is_valid(value)
 
     def problems(self, rule: str, definition: str, value: Json, at: Path) -> list[Problem]:
         """What keeps `value`, which stands at `at` in its frame, from being valid: at most `MOST_PROBLEMS`, outermost first."""
         ref = PREFIX + definition
         try:
-            errors = list(islice(self._validator(ref).iter_errors(value), MOST_PROBLEMS))
+            walk = self._short.evolve(schema=self.definitions.by_ref[ref])
+            errors = list(islice(walk.iter_errors(value), MOST_PROBLEMS))
         except RecursionError:
             return [Problem("json/nesting", "the value is nested too deeply to be judged", at)]
         found: list[Problem] = []
@@ -107,19 +92,18 @@ class Judge:
         """The members that an object of `#/$defs/<definition>` must have, as far as that is said in one place."""
         return self.definitions.required(definition)
 
-    def _validator(self, ref: str) -> Validator:
-        found = self._by_ref.get(ref)
-        if found is None:
-            found = self._by_ref[ref] = self._root.evolve(schema=self.definitions.by_ref[ref])
-        return found
-
     def _reference(self, validator: Any, ref: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
         if ref not in self.definitions.by_ref:
-            yield from Draft202012Validator.VALIDATORS["$ref"](validator, ref, instance, schema) or ()
+            yield from Draft202012Validator.VALIDATORS["$ref"](self._root, ref, instance, schema) or ()
             return
-        for error in self._validator(ref).iter_errors(instance):
+        for error in validator.descend(instance, self.definitions.by_ref[ref]):
             error.schema_path.appendleft(Restart(ref))
             yield error
+
+    def _type(self, _validator: Any, types: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+        fits = is_type(instance, types) if isinstance(types, str) else any(is_type(instance, each) for each in types)
+        if not fits:
+            yield ValidationError("")  # that of `jsonschema` writes out the whole value, however large
 
     def _required(self, _validator: Any, required: Sequence[str], instance: Any, _schema: Any) -> Iterator[ValidationError]:
         if isinstance(instance, dict):
@@ -161,10 +145,10 @@ def _is_misfit(error: ValidationError) -> bool:
 
 def _pointer(ref: str, error: ValidationError) -> str:
     """The schema that refused, as a pointer into the bundle that crosses no reference."""
-    parts: list[str] = [ref]
-    for element in error.absolute_schema_path:
+    parts: list[str] = []
+    for element in reversed(error.absolute_schema_path):
         if isinstance(element, Restart):
-            parts = [element]
-        else:
-            parts.append(str(element).replace("~", "~0").replace("/", "~1"))
-    return "/".join(parts)
+            ref = element
+            break
+        parts.append(str(element).replace("~", "~0").replace("/", "~1"))
+    return "/".join([ref, *reversed(parts)])

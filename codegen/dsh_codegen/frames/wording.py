@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
+from itertools import islice
 from typing import Final, TypeAlias
 
 from ..markup.text import harmless
@@ -26,6 +28,8 @@ LONGEST_LIST: Final = 8
 """Names that are listed before "and N more"."""
 _LONGEST_COMPARED: Final = 80
 _MOST_COMPARED: Final = 1000
+_LONGEST_KEPT: Final = 10_000  # characters of words with which a word was compared
+_MOST_KEPT: Final = 256
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -37,11 +41,17 @@ def show(value: Json) -> str:
     if isinstance(value, str):
         value = value[: LONGEST_VALUE + 1]  # a megabyte need not be encoded to be cut
     text = ""
-    for piece in _ENCODER.iterencode(value):  # lazily: deep and large values are never written out
+    for piece in _pieces(value):
         text += piece[: LONGEST_VALUE + 1]
         if len(text) > LONGEST_VALUE:
             return f"{harmless(text[: LONGEST_VALUE - 1])}…"
     return harmless(text)
+
+
+def _pieces(value: Json) -> Iterable[str]:
+    if isinstance(value, dict | list):
+        return _ENCODER.iterencode(value)  # lazily: deep and large values are never written out
+    return (_ENCODER.encode(value),)
 
 
 def name(text: str) -> str:
@@ -92,7 +102,14 @@ def nearest(wrong: object, known: Iterable[str]) -> str | None:
     """The known word that `wrong` was probably meant to be: the same letters in another spelling, or nearly the same."""
     if not isinstance(wrong, str) or not 0 < len(wrong) <= _LONGEST_COMPARED:
         return None
-    candidates = [word for word, _ in zip(known, range(_MOST_COMPARED), strict=False) if word != wrong]
+    words = tuple(islice(known, _MOST_COMPARED))
+    # A log has the same mistake many times; what it holds itself is not kept without limit.
+    return _nearest(wrong, words) if sum(map(len, words)) <= _LONGEST_KEPT else _nearest.__wrapped__(wrong, words)
+
+
+@lru_cache(_MOST_KEPT)
+def _nearest(wrong: str, words: tuple[str, ...]) -> str | None:
+    candidates = [word for word in words if word != wrong]
     letters = _SPELLING.sub("", wrong.lower())
     if letters:
         for word in candidates:
