@@ -12,7 +12,7 @@ Nothing is ever retrieved: a reference that leaves the bundle raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from .compiled import Compiled
 from .explain import Explainer
 from .findings import Problem
 from .tags import PREFIX, Definitions, Schema, TagTable
-from .walk import Walk, is_type
+from .walk import Restart, Walk, is_type
 from .wording import Json, Path
 
 # Its published types leave all arguments open.
@@ -47,12 +47,6 @@ class _Types:
         return is_type(instance, type_)
 
 
-class Restart(str):
-    """An element of a schema path at which the pointer starts anew: the reference that was followed."""
-
-    __slots__ = ()
-
-
 class Judge:
     """Judges values by the definitions of one bundle. Tables and validators are built once and on demand."""
 
@@ -63,8 +57,8 @@ class Judge:
         checker = _extend(Draft202012Validator, keywords, type_checker=_Types())
         registry = Registry[Any]().with_resource(bundle["$id"], DRAFT202012.create_resource(bundle))
         self._root: Any = checker(bundle, registry=registry)
-        self._whole: Final = Walk(bundle, self._root, checker.VALIDATORS, skip=lambda _schema, _value: False)
-        self._short: Final = Walk(bundle, self._root, checker.VALIDATORS, skip=Compiled(bundle).fits)
+        self._whole: Final = Walk(self.definitions, self._root, checker.VALIDATORS, skip=lambda _schema, _value: False)
+        self._short: Final = Walk(self.definitions, self._root, checker.VALIDATORS, skip=Compiled(bundle).fits)
 
     def table(self, union: Schema) -> TagTable:
         """The tag table of a union of this bundle that has `x-tag`."""
@@ -100,42 +94,38 @@ class Judge:
             error.schema_path.appendleft(Restart(ref))
             yield error
 
-    def _type(self, _validator: Any, types: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    def _type(self, _validator: Any, types: Any, instance: Any, _schema: Any) -> Sequence[ValidationError]:
         fits = is_type(instance, types) if isinstance(types, str) else any(is_type(instance, each) for each in types)
-        if not fits:
-            yield ValidationError("")  # that of `jsonschema` writes out the whole value, however large
+        return () if fits else (ValidationError(""),)  # `jsonschema` would write out the value, however large it is
 
-    def _required(self, _validator: Any, required: Sequence[str], instance: Any, _schema: Any) -> Iterator[ValidationError]:
-        if isinstance(instance, dict):
-            yield from (ValidationError(member) for member in required if member not in instance)  # `explain` words it
+    def _required(self, _validator: Any, required: Sequence[str], instance: Any, _schema: Any) -> Sequence[ValidationError]:
+        missing = [member for member in required if member not in instance] if isinstance(instance, dict) else ()
+        return [ValidationError(member) for member in missing]  # `explain` words it
 
-    def _any_of(self, validator: Any, arms: Sequence[Any], instance: Any, schema: Schema) -> Iterator[ValidationError]:
+    def _any_of(self, validator: Any, arms: Sequence[Any], instance: Any, schema: Schema) -> Iterable[ValidationError]:
         table = self.table(schema) if "x-tag" in schema else None
         candidates = range(len(arms)) if table is None else table.candidates(instance)
+        if table is not None and len(candidates) == 1:
+            errors: Iterable[ValidationError] = validator.descend(instance, arms[candidates[0]], schema_path=candidates[0])
+            return errors
         failed: dict[int, list[ValidationError]] = {}
         for index in candidates:
-            errors = validator.descend(instance, arms[index], schema_path=index)
-            if len(candidates) == 1 and table is not None:
-                yield from errors
-                return
-            failed[index] = list(errors)
+            failed[index] = list(validator.descend(instance, arms[index], schema_path=index))
             if not failed[index]:
-                return
+                return ()
         if table is None:
-            yield from self._by_type(failed)
-        elif failed:
-            yield from failed[table.choose(instance, candidates)]
-        else:
-            path = (table.tag,) if table.has_tag(instance) else ()
-            yield ValidationError("", validator="x-tag", validator_value=table, path=path, instance=instance, schema=schema)
+            return self._by_type(failed)
+        if failed:
+            return failed[table.choose(instance, candidates)]
+        path = (table.tag,) if table.has_tag(instance) else ()
+        return [ValidationError("", validator="x-tag", validator_value=table, path=path, instance=instance, schema=schema)]
 
-    def _by_type(self, failed: dict[int, list[ValidationError]]) -> Iterator[ValidationError]:
+    def _by_type(self, failed: dict[int, list[ValidationError]]) -> list[ValidationError]:
         """The errors of the only arm that has the right JSON type; with none or several such arms, that none fits."""
         meant = [errors for errors in failed.values() if not any(_is_misfit(error) for error in errors)]
         if len(meant) == 1:
-            yield from meant[0]
-        else:
-            yield ValidationError("", context=[error for errors in failed.values() for error in errors])
+            return meant[0]
+        return [ValidationError("", context=[error for errors in failed.values() for error in errors])]
 
 
 def _is_misfit(error: ValidationError) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
+from .tags import Definitions, Schema
 from .wording import Json
 
 Keyword: TypeAlias = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
@@ -21,31 +22,40 @@ Keyword: TypeAlias = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] |
 Skip: TypeAlias = Callable[[Any, Json], bool]
 """Whether a value is known to be valid against a schema, so that its errors need not be looked for."""
 
-_Demand: TypeAlias = "tuple[Keyword, str, Any, Validator | None]"
-"""A keyword, its name and its value, and the validator that it needs, if that is not the one that walks."""
+_Demands: TypeAlias = "tuple[Schema, Restart | None, list[tuple[Keyword, str, Any, Validator | None]]]"
+"""A schema, the reference that leads to it, and its keywords with name, value and the validator they need, if it is another."""
 
 _DEMANDING: Final = frozenset({"$dynamicRef", "unevaluatedItems", "unevaluatedProperties"})
 _UNSET: Final[object] = ValidationError("").schema  # what an error says of which nobody has said anything
 
 
-class Walk:
-    """Judges values by one schema of a bundle. Schemas must live as long as it does: they are told by their identity.
+class Restart(str):
+    """An element of a schema path at which the pointer starts anew: the reference that was followed."""
 
-    `keywords` are those of `validator`, which judges by the whole bundle; `skip` saves steps into members and items.
+    __slots__ = ()
+
+
+class Walk:
+    """Judges values by the definitions of a bundle. Schemas are told by their identity, so they must live as long as it does.
+
+    `keywords` are those of `validator`, which judges by the whole bundle. `skip` saves steps into members and items.
     """
 
-    format_checker: Final = None  # a format is no demand
+    format_checker: Final = None  # a format demands nothing
 
-    def __init__(self, schema: Any, validator: Validator, keywords: Mapping[str, Keyword], skip: Skip) -> None:
+    def __init__(
+        self, definitions: Definitions, validator: Validator, keywords: Mapping[str, Keyword], skip: Skip, schema: Any = True
+    ) -> None:
         self.schema = schema
+        self._definitions = definitions
         self._validator = validator
         self._keywords = keywords
         self._skip = skip
-        self._known: dict[int, list[_Demand]] = {}
+        self._known: dict[int, _Demands] = {}
 
     def evolve(self, *, schema: Any) -> Walk:
-        """The same for another schema."""
-        walk = Walk(schema, self._validator, self._keywords, self._skip)
+        """The same for a value that is held to `schema` as a whole."""
+        walk = Walk(self._definitions, self._validator, self._keywords, self._skip, schema)
         walk._known = self._known
         return walk
 
@@ -62,7 +72,7 @@ class Walk:
         return self._errors(instance, self.schema, None, None)
 
     def descend(self, instance: Any, schema: Any, path: Any = None, schema_path: Any = None) -> Iterable[ValidationError]:
-        """The errors of a value by another schema; `path` is the step from the value that was judged before, if it is another."""
+        """The errors of a value by another schema. `path` is the step to it from the value that was judged before."""
         if path is not None and self._skip(schema, instance):
             return ()
         return self._errors(instance, schema, path, schema_path)
@@ -73,38 +83,50 @@ class Walk:
         if schema is False:
             yield ValidationError("", validator=cast("str", None), validator_value=None, instance=instance, schema=False)
             return
-        known = self._known.get(id(schema))
-        for keyword, name, value, validator in self._look_up(schema) if known is None else known:
+        schema, restart, demands = self._known.get(id(schema)) or self._look_up(schema)
+        for keyword, name, value, validator in demands:
             for error in keyword(validator or self, value, instance, schema) or ():
                 if error.schema is _UNSET:
                     _fill(error, name, value, instance, schema)
                 if name not in ("if", "$ref"):
                     error.schema_path.appendleft(name)
+                if restart is not None:
+                    error.schema_path.appendleft(restart)
                 if path is not None:
                     error.path.appendleft(path)
                 if schema_path is not None:
                     error.schema_path.appendleft(schema_path)
                 yield error
 
-    def _look_up(self, schema: Mapping[str, Any]) -> list[_Demand]:
-        """What a schema demands, in the order in which it says so."""
-        found = self._known[id(schema)] = [
-            (self._keywords[name], name, value, self._validator.evolve(schema=schema) if name in _DEMANDING else None)
-            for name, value in schema.items()
+    def _look_up(self, schema: Schema) -> _Demands:
+        """What a schema demands, in its order; for one that only refers to a definition, what that demands."""
+        definitions = self._definitions.by_ref
+        target, restart = schema, None
+        seen: set[str] = set()
+        while self._keywords.keys() & target.keys() == {"$ref"} and isinstance(definitions.get(ref := target["$ref"]), dict):
+            if ref in seen:  # it is endless, and ends with a `RecursionError`
+                target, restart = schema, None
+                break
+            seen.add(ref)
+            target, restart = definitions[ref], Restart(ref)
+        demands = [
+            (self._keywords[name], name, value, self._validator.evolve(schema=target) if name in _DEMANDING else None)
+            for name, value in target.items()
             if name in self._keywords
         ]
+        found = self._known[id(schema)] = target, restart, demands
         return found
 
 
-def _fill(error: Any, name: str, value: Any, instance: Any, schema: Any) -> None:
+def _fill(error: ValidationError, name: str, value: Any, instance: Any, schema: Any) -> None:
     """What a keyword leaves open in an error of its own."""
-    for field, content in (("validator", name), ("validator_value", value), ("instance", instance), ("schema", schema)):
-        if getattr(error, field) is _UNSET:
-            setattr(error, field, content)
+    if error.validator is _UNSET:
+        error.validator, error.validator_value = name, value
+    error.instance, error.schema = instance, schema
 
 
 def is_type(instance: Any, type_: str) -> bool:
-    """Whether `instance` is of one of the seven JSON types, as `jsonschema` tells them: 1.0 is an integer, true is no number."""
+    """Whether `instance` is of a JSON type, as `jsonschema` tells them: 1.0 is an integer, true is no number."""
     try:
         return _TYPES[type_](instance)
     except KeyError:
