@@ -13,6 +13,7 @@ Nothing is ever retrieved: a reference that leaves the bundle raises.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -79,7 +80,7 @@ class Judge:
         found: list[Problem] = []
         for error in errors:
             path = (*at, *error.absolute_path)
-            found.append(Problem(rule, self._explainer.sentence(error, path), path, _pointer(ref, error)))
+            found.append(Problem(rule, partial(self._explainer.sentence, error, path), path, _pointer(ref, error)))
         return found
 
     def required(self, definition: str) -> list[str]:

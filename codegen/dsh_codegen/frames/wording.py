@@ -38,20 +38,33 @@ _SPELLING: Final = re.compile(r"[^a-z0-9]+")
 
 def show(value: Json) -> str:
     """A value as short, harmless JSON text: `"it is a long te…"`."""
-    if isinstance(value, str):
-        value = value[: LONGEST_VALUE + 1]  # a megabyte need not be encoded to be cut
-    text = ""
-    for piece in _pieces(value):
-        text += piece[: LONGEST_VALUE + 1]
-        if len(text) > LONGEST_VALUE:
-            return f"{harmless(text[: LONGEST_VALUE - 1])}…"
-    return harmless(text)
+    text = _beginning(value, LONGEST_VALUE + 1)
+    return harmless(text) if len(text) <= LONGEST_VALUE else f"{harmless(text[: LONGEST_VALUE - 1])}…"
 
 
-def _pieces(value: Json) -> Iterable[str]:
-    if isinstance(value, dict | list):
-        return _ENCODER.iterencode(value)  # lazily: deep and large values are never written out
-    return (_ENCODER.encode(value),)
+def _beginning(value: Json, most: int) -> str:
+    """The JSON text of a value, or at least so many characters of it: deep and large values are never written out."""
+    match value:
+        case str():
+            return _ENCODER.encode(value[:most])
+        case list():
+            text = "["
+            for item in value:
+                if len(text) >= most:
+                    return text
+                text += "," if len(text) > 1 else ""
+                text += _beginning(item, max(most - len(text), 0))
+            return f"{text}]"
+        case dict():
+            text = "{"
+            for member, item in value.items():
+                if len(text) >= most:
+                    return text
+                text += f"{',' if len(text) > 1 else ''}{_ENCODER.encode(member[:most])}:"
+                text += _beginning(item, max(most - len(text), 0))
+            return f"{text}}}"
+        case _:
+            return _ENCODER.encode(value)
 
 
 def name(text: str) -> str:
