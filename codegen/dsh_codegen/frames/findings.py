@@ -42,6 +42,11 @@ class Problem:
         return self.words if isinstance(self.words, str) else self.words()
 
 
+def too_deep(at: Path) -> Problem:
+    """The problem of a value at `at` that can't be followed to its end."""
+    return Problem("json/nesting", "the value is nested too deeply to be judged", at)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A problem in its place: the fields of a finding in the JSON report.

@@ -7,9 +7,8 @@ is wrong with an envelope changes nothing for the peer. It is reported all the s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .findings import Kind, Problem
 from .wording import Json, did_you_mean, json_type, listing, name, show
@@ -27,8 +26,7 @@ IdKey = tuple[str, str | float]
 """An id as its readers compare it: with its JSON type, numbers as IEEE doubles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A JSON value, taken for a frame. `kind` None: nobody acts on it. `id` and `method` are None where they don't count."""
 
     value: Json

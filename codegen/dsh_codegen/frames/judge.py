@@ -1,21 +1,23 @@
 """The verdict on params and results: that of `jsonschema`, only quicker and with better errors.
 
-The validator is `Draft202012Validator` with three keywords replaced; none of them changes a verdict:
+The keywords are those of `Draft202012Validator` with four replaced; none of them changes a verdict:
 
 - `anyOf` of a tagged union judges the arms that can own the object's tag (see `tags`) instead of all of them, so that the
   errors are those of the arm that was meant. Of other unions it reports the arm with the right JSON type.
 - `$ref` goes to the definition through a table instead of resolving a URI, and marks in the error where its pointer restarts.
-- `required` names the member that is missing.
+- `required` names the member that is missing, and `type` says nothing: `explain` words it.
+
+Looking for what is wrong with a value, it passes over members and items that the compiled schema accepts.
 
 Nothing is ever retrieved: a reference that leaves the bundle raises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
@@ -24,7 +26,7 @@ from referencing.jsonschema import DRAFT202012
 
 from .compiled import Compiled
 from .explain import Explainer
-from .findings import Problem
+from .findings import Problem, too_deep
 from .tags import PREFIX, Definitions, Schema, TagTable
 from .walk import Restart, Walk, is_type
 from .wording import Json, Path
@@ -67,16 +69,15 @@ class Judge:
 
     def is_valid(self, definition: str, value: Json) -> bool:
         """Whether `value` is valid against `#/$defs/<definition>`. Raises `RecursionError` for hopelessly deep values."""
-        return self._whole.evolve(schema=self.definitions.by_ref[PREFIX + definition]).is_valid(value)
+        return next(iter(self._whole.descend(value, self.definitions.by_ref[PREFIX + definition])), None) is None
 
     def problems(self, rule: str, definition: str, value: Json, at: Path) -> list[Problem]:
         """What keeps `value`, which stands at `at` in its frame, from being valid: at most `MOST_PROBLEMS`, outermost first."""
         ref = PREFIX + definition
         try:
-            walk = self._short.evolve(schema=self.definitions.by_ref[ref])
-            errors = list(islice(walk.iter_errors(value), MOST_PROBLEMS))
+            errors = list(islice(self._short.descend(value, self.definitions.by_ref[ref]), MOST_PROBLEMS))
         except RecursionError:
-            return [Problem("json/nesting", "the value is nested too deeply to be judged", at)]
+            return [too_deep(at)]
         found: list[Problem] = []
         for error in errors:
             path = (*at, *error.absolute_path)
@@ -97,11 +98,11 @@ class Judge:
 
     def _type(self, _validator: Any, types: Any, instance: Any, _schema: Any) -> Sequence[ValidationError]:
         fits = is_type(instance, types) if isinstance(types, str) else any(is_type(instance, each) for each in types)
-        return () if fits else (ValidationError(""),)  # `jsonschema` would write out the value, however large it is
+        return () if fits else (ValidationError(""),)  # that of `jsonschema` writes out the value, however large it is
 
     def _required(self, _validator: Any, required: Sequence[str], instance: Any, _schema: Any) -> Sequence[ValidationError]:
         missing = [member for member in required if member not in instance] if isinstance(instance, dict) else ()
-        return [ValidationError(member) for member in missing]  # `explain` words it
+        return [ValidationError(member) for member in missing]
 
     def _any_of(self, validator: Any, arms: Sequence[Any], instance: Any, schema: Schema) -> Iterable[ValidationError]:
         table = self.table(schema) if "x-tag" in schema else None
@@ -109,29 +110,39 @@ class Judge:
         if table is not None and len(candidates) == 1:
             errors: Iterable[ValidationError] = validator.descend(instance, arms[candidates[0]], schema_path=candidates[0])
             return errors
-        failed: dict[int, list[ValidationError]] = {}
+        failed: dict[int, _Refusal] = {}
         for index in candidates:
-            failed[index] = list(validator.descend(instance, arms[index], schema_path=index))
-            if not failed[index]:
+            failed[index] = _Refusal.of(validator.descend(instance, arms[index], schema_path=index))
+            if not failed[index].errors:
                 return ()
         if table is None:
             return self._by_type(failed)
         if failed:
-            return failed[table.choose(instance, candidates)]
+            return failed[table.choose(instance, candidates)].errors
         path = (table.tag,) if table.has_tag(instance) else ()
         return [ValidationError("", validator="x-tag", validator_value=table, path=path, instance=instance, schema=schema)]
 
-    def _by_type(self, failed: dict[int, list[ValidationError]]) -> list[ValidationError]:
+    def _by_type(self, failed: Mapping[int, _Refusal]) -> list[ValidationError]:
         """The errors of the only arm that has the right JSON type; with none or several such arms, that none fits."""
-        meant = [errors for errors in failed.values() if not any(_is_misfit(error) for error in errors)]
-        if len(meant) == 1:
-            return meant[0]
-        return [ValidationError("", context=[error for errors in failed.values() for error in errors])]
+        meant = [refusal.errors for refusal in failed.values() if not refusal.misfit]
+        return meant[0] if len(meant) == 1 else [ValidationError("")]
 
 
-def _is_misfit(error: ValidationError) -> bool:
-    """Whether a value as a whole is of another type than the schema asks for."""
-    return not error.path and error.validator in ("type", "const", "enum")
+class _Refusal(NamedTuple):
+    """The first errors of an arm, and whether any says that the value as a whole is of another type than the arm asks for."""
+
+    errors: list[ValidationError]
+    misfit: bool
+
+    @classmethod
+    def of(cls, errors: Iterable[ValidationError]) -> _Refusal:
+        first: list[ValidationError] = []
+        misfit = False
+        for error in errors:
+            misfit = misfit or (not error.path and error.validator in ("type", "const", "enum"))
+            if len(first) < MOST_PROBLEMS:
+                first.append(error)
+        return cls(first, misfit)
 
 
 def _pointer(ref: str, error: ValidationError) -> str:

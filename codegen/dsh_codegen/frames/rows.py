@@ -9,8 +9,7 @@ Nothing that a line holds makes this raise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -25,8 +24,7 @@ State: TypeAlias = Literal["frame", "unreadable", "skipped"]
 """frame: `value` is what was on the wire. unreadable: that was no JSON value. skipped: it was not looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line. `size` is its length in bytes; `direction` is None for a bare frame; `problems` were found while reading it.
 
     `time` is the `ts` of a capture row, in seconds since 1970 by convention; None without one.
@@ -64,8 +62,9 @@ def read_line(line: bytes, number: int, offset: int, *, terminated: bool) -> Row
                 parsed = text.torn()
             return Row(number, len(line), "unreadable", problems=(*problems, parsed), terminated=terminated)
         value = parsed
-    row = Row(number, len(line), "frame", value=value, problems=problems, terminated=terminated)
-    return _capture_row(value, row) if _is_capture_row(value) else row
+    if _is_capture_row(value):
+        return _capture_row(value, number, len(line), problems, terminated=terminated)
+    return Row(number, len(line), "frame", None, value, problems, terminated)
 
 
 _DECODE: Final = msgspec.json.Decoder().decode
@@ -92,10 +91,9 @@ def _is_capture_row(value: Json) -> bool:
     return "frame" in value or any(marker in value for marker in _MARKERS)
 
 
-def _capture_row(row: Any, line: Row) -> Row | None:
+def _capture_row(row: Any, line: int, size: int, problems: tuple[Problem, ...], *, terminated: bool) -> Row | None:
     """The frame that a capture row tells of."""
     direction: Direction | None = row["dir"] if row["dir"] in ("c2s", "s2c") else None
-    problems = line.problems
     if direction is None:
         problems += (Problem("row/shape", f'the row has "dir": {show(row["dir"])}, expected "c2s" or "s2c"'),)
     value = row.get("frame")
@@ -116,4 +114,4 @@ def _capture_row(row: Any, line: Row) -> Row | None:
     if state == "frame" and row.get("partial"):
         problems += (Problem("json/torn", "the frame was not ended by a line feed, so its reader discards it"),)
         state = "unreadable"
-    return Row(line.line, line.size, state, direction, value, problems, line.terminated, row.get("ts"))
+    return Row(line, size, state, direction, value, problems, terminated, row.get("ts"))

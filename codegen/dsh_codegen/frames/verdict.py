@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from .findings import Direction, Problem
+from .findings import Direction, Problem, too_deep
 from .frame import Frame, IdKey, classify, envelope_problems, undeclared_in_envelope
 from .members import undeclared
 from .pending import OPPOSITE, Asked, Pending
@@ -173,14 +173,16 @@ class Judgement:
         yield from problems
         if not self._walk or any(problem.rule == "json/nesting" for problem in problems):
             return
-        for each in undeclared(self.protocol.definitions, definition, value, at):  # no deeper than the judge went
-            verdict.undeclared = True
-            if not self._strict:
-                return
-            if not each.tag:
-                yield Problem(
-                    "strict/unknown-member", partial(_unknown_member, each.path, each.declared), each.path, each.schema
-                )
+        try:
+            for each in undeclared(self.protocol.definitions, definition, value, at):
+                verdict.undeclared = True
+                if not self._strict:
+                    return
+                if not each.tag:
+                    message = partial(_unknown_member, each.path, each.declared)
+                    yield Problem("strict/unknown-member", message, each.path, each.schema)
+        except RecursionError:
+            yield too_deep(at)
 
     def _undeclared_in_envelope(self, verdict: Verdict) -> Iterator[Problem]:
         for path in undeclared_in_envelope(verdict.frame):

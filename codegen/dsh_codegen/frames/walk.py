@@ -8,6 +8,8 @@ what the keywords of a schema are. A few keywords ask for more than that, and ge
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from types import NoneType
 from typing import Any, Final, TypeAlias, cast
 
 from jsonschema.exceptions import ValidationError
@@ -25,8 +27,30 @@ Skip: TypeAlias = Callable[[Any, Json], bool]
 _Demands: TypeAlias = "tuple[Schema, Restart | None, list[tuple[Keyword, str, Any, Validator | None]]]"
 """A schema, the reference that leads to it, and its keywords with name, value and the validator they need, if it is another."""
 
+MOST_STEPS: Final = 200
+"""How deeply a value is followed into members and items, wherever it is judged: the stack has room for that."""
+
 _DEMANDING: Final = frozenset({"$dynamicRef", "unevaluatedItems", "unevaluatedProperties"})
 _UNSET: Final[object] = ValidationError("").schema  # what an error says of which nobody has said anything
+
+
+_TYPES: Final[Mapping[str, type]] = {"string": str, "object": dict, "array": list, "boolean": bool, "null": NoneType}
+
+
+def is_type(instance: Any, type_: str) -> bool:
+    """Whether `instance` is of a JSON type, as `jsonschema` tells them: 1.0 is an integer, true is no number."""
+    found = _TYPES.get(type_)
+    if found is not None:
+        return isinstance(instance, found)
+    match type_:
+        case "number":
+            return isinstance(instance, int | float) and not isinstance(instance, bool)
+        case "integer" if isinstance(instance, float):
+            return instance.is_integer()
+        case "integer":
+            return isinstance(instance, int) and not isinstance(instance, bool)
+        case _:
+            raise ValueError(f"the schema has a type that is none of JSON's: {type_!r}")
 
 
 class Restart(str):
@@ -42,26 +66,23 @@ class Walk:
     """
 
     format_checker: Final = None  # a format demands nothing
+    is_type: Final = staticmethod(is_type)
 
-    def __init__(
-        self, definitions: Definitions, validator: Validator, keywords: Mapping[str, Keyword], skip: Skip, schema: Any = True
-    ) -> None:
-        self.schema = schema
+    def __init__(self, definitions: Definitions, validator: Validator, keywords: Mapping[str, Keyword], skip: Skip) -> None:
+        self.schema: Any = True
         self._definitions = definitions
-        self._validator = validator
+        self._validator: Any = validator
         self._keywords = keywords
         self._skip = skip
         self._known: dict[int, _Demands] = {}
+        self._steps = 0
+        self._next: Walk | None = None
 
     def evolve(self, *, schema: Any) -> Walk:
         """The same for a value that is held to `schema` as a whole."""
-        walk = Walk(self._definitions, self._validator, self._keywords, self._skip, schema)
-        walk._known = self._known
-        return walk
-
-    def is_type(self, instance: Any, type_: str) -> bool:
-        """Whether `instance` is of a JSON type."""
-        return is_type(instance, type_)
+        other = copy(self)
+        other.schema = schema
+        return other
 
     def is_valid(self, instance: Any) -> bool:
         """Whether there is no error. Raises `RecursionError` for hopelessly deep values."""
@@ -73,9 +94,18 @@ class Walk:
 
     def descend(self, instance: Any, schema: Any, path: Any = None, schema_path: Any = None) -> Iterable[ValidationError]:
         """The errors of a value by another schema. `path` is the step to it from the value that was judged before."""
-        if path is not None and self._skip(schema, instance):
+        if path is None:
+            return self._errors(instance, schema, None, schema_path)
+        if self._skip(schema, instance):
             return ()
-        return self._errors(instance, schema, path, schema_path)
+        return (self._next or self._one_step_on())._errors(instance, schema, path, schema_path)
+
+    def _one_step_on(self) -> Walk:
+        if self._steps >= MOST_STEPS:
+            raise RecursionError
+        self._next = copy(self)
+        self._next._steps, self._next._next = self._steps + 1, None
+        return self._next
 
     def _errors(self, instance: Any, schema: Any, path: Any, schema_path: Any) -> Iterator[ValidationError]:
         if schema is True:
@@ -123,24 +153,3 @@ def _fill(error: ValidationError, name: str, value: Any, instance: Any, schema: 
     if error.validator is _UNSET:
         error.validator, error.validator_value = name, value
     error.instance, error.schema = instance, schema
-
-
-def is_type(instance: Any, type_: str) -> bool:
-    """Whether `instance` is of a JSON type, as `jsonschema` tells them: 1.0 is an integer, true is no number."""
-    try:
-        return _TYPES[type_](instance)
-    except KeyError:
-        raise ValueError(f"the schema has a type that is none of JSON's: {type_!r}") from None
-
-
-_TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "string": lambda value: isinstance(value, str),
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "integer": lambda value: (
-        value.is_integer() if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
-    ),
-}

@@ -134,6 +134,23 @@ def test_what_may_be_read_in_two_ways_is_for_the_reference(schema: Any, value: A
     assert not judge.decides("X")
 
 
+def test_schemas_inside_definitions() -> None:
+    inside: list[Any] = [
+        ref("Y"),
+        {"$ref": "Y"},
+        {"$ref": "#/$defs/Y", "minLength": 2},
+        {"items": ref("Y")},
+        {"oneOf": []},
+        False,
+    ]
+    judge = Compiled(bundle_of({"X": {"anyOf": inside}, "Y": {"type": "string"}}))
+    tried: list[tuple[Any, list[Any]]]
+    tried = [("a", [ref("Y"), inside[3]]), ("ab", [ref("Y"), *inside[2:4]]), (["a"], [inside[3]]), ([1], [])]
+    for value, fitting in tried:
+        for _ in range(2):  # the second time it is known
+            assert [each for each in inside if judge.fits(each, value)] == fitting
+
+
 def test_definitions_that_there_are_not() -> None:
     judge = Compiled(BUNDLE)
     assert not judge.is_valid("Missing", {})
