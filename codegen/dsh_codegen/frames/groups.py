@@ -59,7 +59,7 @@ def key_of(finding: Finding) -> Key:
 
 def any_index(path: str) -> str:
     """A path for which the indexes in it don't matter: `$.params.blocks[*]`."""
-    return _INDEX.sub("[*]", path)
+    return _INDEX.sub("[*]", path) if "[" in path else path
 
 
 def about_order(rule: str) -> str:

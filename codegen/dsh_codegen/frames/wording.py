@@ -31,7 +31,6 @@ _MOST_COMPARED: Final = 1000
 _LONGEST_KEPT: Final = 10_000  # characters of words with which a word was compared
 _MOST_KEPT: Final = 256
 
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SPELLING: Final = re.compile(r"[^a-z0-9]+")
 
@@ -148,13 +147,13 @@ def did_you_mean(wrong: object, known: Iterable[str]) -> str:
 
 def json_path(path: Iterable[str | int]) -> str:
     """A place as JSONPath (RFC 9535), counted from the frame: `$.params.contentBlocks[0]['odd key']`."""
-    return "$" + "".join(_step(step) for step in path)
+    return "$" + "".join([_step(step) for step in path])
 
 
 def _step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    if _PLAIN_NAME.fullmatch(step):
+    if step.isascii() and step.isidentifier():
         return f".{step}"
     quoted = harmless(step.replace("\\", "\\\\").replace("'", "\\'"))
     return f"['{quoted}']"

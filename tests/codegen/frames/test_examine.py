@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from dsh_codegen.frames import examine as examining
 from dsh_codegen.frames.explain import Explainer
 from dsh_codegen.frames.findings import RULES
-from dsh_codegen.frames.pending import Pending
+from dsh_codegen.frames.pending import Asked, Pending
 from dsh_codegen.frames.protocol import Protocol, protocols
 from dsh_codegen.frames.setup import Setup
 from dsh_codegen.frames.source import Piece
@@ -138,6 +139,20 @@ def test_requests_with_one_id_are_all_answered() -> None:
         (4, "result/schema", "$.result"),
         (5, "response/orphan", "$.id"),
     ]
+
+
+def test_a_response_is_tried_once_for_each_method_that_waits_for_its_id() -> None:
+    pending, tried = Pending(), list[str]()
+    for line in range(6):
+        pending.ask(("number", 1.0), Asked("c2s", ["ping", "ask"][line % 2], line))
+
+    def misfit(method: str) -> float:
+        tried.append(method)
+        return 0 if method == "ask" else math.inf
+
+    asked = pending.answer("s2c", ("number", 1.0), misfit)
+    assert asked is not None
+    assert (asked.line, sorted(tried)) == (1, ["ask", "ping"])
 
 
 def test_responses_that_fit_no_request_answer_them_in_order() -> None:
