@@ -22,7 +22,7 @@ from dsh_codegen.frames.compiled import Compiled
 from dsh_codegen.frames.judge import MOST_PROBLEMS, Judge, _Refusal
 from dsh_codegen.frames.protocol import Protocol
 from dsh_codegen.frames.walk import MOST_STEPS
-from dsh_codegen.frames.wording import json_path
+from dsh_codegen.frames.wording import _nearest, json_path, nearest
 from tests.codegen.frames.random_schemas import random_bundle, random_value
 from tests.codegen.frames.toy import BUNDLE, COUNT, arm, ref
 
@@ -163,6 +163,9 @@ def test_the_walk_finds_the_errors_that_jsonschema_finds() -> None:
     assert {"type", "required", "const", "not", "oneOf", "minLength", "uniqueItems"} <= found.keys()
 
 
+STARTED: Final = {"kind": "started", "at": 1}
+
+
 def described(error: Any) -> tuple[Any, ...]:
     return error.validator, repr(error.validator_value), repr(error.instance), repr(error.schema), tuple(error.absolute_path)
 
@@ -172,6 +175,8 @@ def described(error: Any) -> tuple[Any, ...]:
     [
         ({"properties": {"a": {}}, "unevaluatedProperties": False}, [{}, {"a": 1}, {"b": 1}]),
         ({"prefixItems": [{}], "unevaluatedItems": False}, [[], [1], [1, 2]]),
+        ({"$ref": "#/$defs/Started", "unevaluatedProperties": False}, [STARTED, STARTED | {"b": 1}, {}]),
+        ({"$dynamicRef": "#/$defs/Started"}, [STARTED, {}, 1]),
         ({"$ref": "#/$defs/Block/anyOf/0"}, [{"type": "text", "text": ""}, {"type": "text"}, 1]),
         ({"contains": {"type": "integer"}, "minContains": 2, "maxContains": 3}, [[1], [1, "", 1], [1, 1, 1, 1]]),
         ({"if": {"type": "string"}, "then": {"minLength": 1}, "else": {"minimum": 1}}, ["", "a", 0, 1]),
@@ -395,6 +400,20 @@ def test_a_value_too_deep_to_be_judged_is_a_problem() -> None:
         deep = {"tree": deep}
         rules |= {problem.rule for problem in judge.problems("r", "Tree", deep, ())}
     assert rules == {"json/nesting"}
+
+
+def test_a_definition_that_is_itself_is_a_problem() -> None:
+    judge = Judge({**BUNDLE, "$defs": {"Loop": {"$ref": "#/$defs/Pool"}, "Pool": {"$ref": "#/$defs/Loop"}}})
+    assert [problem.rule for problem in judge.problems("r", "Loop", 1, ())] == ["json/nesting"]
+
+
+def test_what_a_log_is_full_of_is_not_compared_again_unless_it_is_large() -> None:
+    words = ["started", "stopped", "asked", "failed"]
+    assert (nearest("strted", words), nearest("strted", words)) == ("started", "started")
+    kept = _nearest.cache_info()
+    assert kept.hits > 0
+    assert nearest("strted", [*words, "x" * 10_000]) == "started"
+    assert _nearest.cache_info() == kept
 
 
 def test_how_deep_a_value_is_followed_does_not_depend_on_who_asks() -> None:
