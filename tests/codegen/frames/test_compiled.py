@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dsh_codegen.frames import compiled as module
 from dsh_codegen.frames.compiled import MOST_ENTRIES, Compiled
 from tests.codegen.frames.lanes import ODD, Reference, Text, bundle, bundle_of, effort
-from tests.codegen.frames.toy import BUNDLE, ref
+from tests.codegen.frames.toy import BUNDLE, arm, ref
 
 NUMBERS: Final = [
     *(0, -0.0, 0.0, 1, 1.0, 1e2, 1.5, 0.5, -1, True, False, 2**53 - 1, 2**53, 2**53 + 1, float(2**53), 2**63 - 1, 2**63),
@@ -149,6 +149,13 @@ def test_schemas_inside_definitions() -> None:
     for value, fitting in tried:
         for _ in range(2):  # the second time it is known
             assert [each for each in inside if judge.fits(each, value)] == fitting
+
+
+def test_a_union_with_a_tag_is_not_judged_as_a_whole_inside_a_definition() -> None:
+    union = {"x-tag": "kind", "anyOf": [arm("kind", "a")]}
+    judge = Compiled(bundle_of({"X": union, "Any": True}))
+    assert judge.is_valid("X", {"kind": "a"})
+    assert [judge.fits(schema, {"kind": "a"}) for schema in (ref("X"), ref("Any"), union["anyOf"][0])] == [False, True, True]
 
 
 def test_definitions_that_there_are_not() -> None:
