@@ -402,6 +402,11 @@ def test_a_value_too_deep_to_be_judged_is_a_problem() -> None:
     assert rules == {"json/nesting"}
 
 
+def test_a_type_that_json_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match="none of JSON's: 'text'"):
+        Judge({**BUNDLE, "$defs": {"X": {"type": "text"}}}).is_valid("X", 1)
+
+
 def test_a_definition_that_is_itself_is_a_problem() -> None:
     judge = Judge({**BUNDLE, "$defs": {"Loop": {"$ref": "#/$defs/Pool"}, "Pool": {"$ref": "#/$defs/Loop"}}})
     assert [problem.rule for problem in judge.problems("r", "Loop", 1, ())] == ["json/nesting"]
