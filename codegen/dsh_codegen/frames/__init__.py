@@ -15,7 +15,7 @@ Judging the lines of a piece, `examine`, takes three lanes. A quicker one may on
     verdict      the line is read without types (`rows`, `envelope`, `reading`, `depth`) and taken for a `frame`; params
                  and results are judged by `compiled` schemas (of a union only the arms that matter: `forks`); responses find
                  their requests (`pending`)
-    judge        the reference, with explanations (`tags`, `explain`), for what the compiled ones refuse
+    judge        the reference (`walk`), with explanations (`tags`, `explain`), for what the compiled ones refuse
 
 The order of frames is followed by the table of a `sequencing`: `follower` within a part, `order` across parts, `words` for the
 sentences. `observed` looks at what the schema does not say. Findings are values (`findings`), alike ones together (`groups`).

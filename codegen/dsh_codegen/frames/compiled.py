@@ -47,6 +47,7 @@ class Compiled:
         self._tables: Final = Definitions(bundle)
         self._forks: dict[str, Fork | None] = {}
         self._judges: dict[tuple[str, Arms | None], Callable[[Any], bool]] = {}
+        self._inner: dict[int, Callable[[Any], bool]] = {}
 
     def decides(self, definition: str, value: Json) -> bool:
         """Whether a refusal of `value` is right, too, but for odd values: what it takes to judge it could be compiled."""
@@ -54,13 +55,29 @@ class Compiled:
 
     def is_valid(self, definition: str, value: Json) -> bool:
         """Whether `value` is valid against `#/$defs/<definition>` for certain. False: ask the reference."""
-        try:
-            return self._judge(definition, value)(value)
-        except BaseException as error:
-            # lone surrogates, say; and what Rust calls a panic is no `Exception`
-            if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
-                return False
-            raise
+        return _certain(self._judge(definition, value), value)
+
+    def fits(self, schema: Any, value: Json) -> bool:
+        """The same for a schema inside a definition. It is told by its identity, so it must live as long as the bundle.
+
+        A union with a tag is left to the reference, which goes on with one arm: to compile all of them takes milliseconds.
+        """
+        judge = self._inner.get(id(schema))
+        if judge is None:
+            judge = self._inner[id(schema)] = self._inside(schema)
+        return _certain(judge, value)
+
+    def _inside(self, schema: Any) -> Callable[[Any], bool]:
+        """The judge of a schema inside a definition; of one that does but refer to a definition, the judge of that."""
+        match schema:
+            case {"$ref": str(ref), **more} if not more and ref.startswith(PREFIX):
+                name = ref.removeprefix(PREFIX)
+                target: Any = self._definitions.get(name)
+                if isinstance(target, dict) and "x-tag" in target:
+                    return _ask
+                return lambda value: self._judge(name, value)(value)
+            case _:
+                return self._compile("", schema)
 
     def _judge(self, definition: str, value: Json) -> Callable[[Any], bool]:
         if definition not in self._forks:
@@ -69,17 +86,28 @@ class Compiled:
         arms = None if fork is None else fork.arms(value)
         judge = self._judges.get((definition, arms))
         if judge is None:
-            judge = self._judges[definition, arms] = self._compile(definition, fork, arms or ())
+            schema: Any = self._definitions.get(definition) if fork is None else fork.narrowed(arms or ())
+            judge = self._judges[definition, arms] = self._compile(definition, schema)
         return judge
 
-    def _compile(self, definition: str, fork: Fork | None, arms: Arms) -> Callable[[Any], bool]:
+    def _compile(self, definition: str, schema: Any) -> Callable[[Any], bool]:
+        """The judge of a definition, or what is left of it; of no definition (""), of a schema inside of one."""
         try:
-            schema: Any = self._definitions.get(definition) if fork is None else fork.narrowed(arms)
             unrolled = _Unrolled(reached(schema, self._definitions)).schema(definition, schema)
             judge = jsonschema_rs.validator_for({"$schema": self._dialect, **unrolled}, validate_formats=False)
         except (_NotAlikeError, ValueError, AttributeError, TypeError):
             return _ask
         return cast("Callable[[Any], bool]", judge.is_valid)
+
+
+def _certain(judge: Callable[[Any], bool], value: Json) -> bool:
+    try:
+        return judge(value)
+    except BaseException as error:
+        # lone surrogates, say; and what Rust calls a panic is no `Exception`
+        if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
+            return False
+        raise
 
 
 def _ask(_value: Any) -> bool:
@@ -103,7 +131,7 @@ class _Unrolled:
         self._made: dict[str, Any] = {}
 
     def schema(self, name: str, schema: Any) -> dict[str, Any]:
-        """A definition, or what is left of it, as a schema of its own. Raises `_NotAlikeError`."""
+        """A definition, or what is left of it, or what lies in one, as a schema of its own. Raises `_NotAlikeError`."""
         return {"allOf": [self._copy(schema, 1 if name in self._recursive else 0)], "$defs": self._made}
 
     def _reference(self, ref: Any, entries: int) -> str:

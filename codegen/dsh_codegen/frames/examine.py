@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from .findings import RULES, Direction, Finding, Kind, Problem, Severity
 from .follower import Follower
-from .groups import Groups
+from .groups import Groups, Key, any_index
 from .part import Breaches, Late, Part
 from .pending import Pending
 from .rows import Row, overlong, read_line
@@ -153,11 +153,13 @@ class Examiner:
         rule = RULES[problem.rule]
         severity: Severity = "error" if self._setup.strict and rule.severity == "warning" else rule.severity
         path = json_path(problem.path)
-        finding = Finding(
-            self._file, line, direction, kind, method, problem.rule, path, problem.schema, problem.message, severity
-        )
         self._part.summary.tell(severity)
-        self._part.groups.add(finding)
+        listed = self._part.groups.count(Key(problem.rule, severity, method, any_index(path), problem.schema))
+        if listed is not None:
+            message = problem.message
+            listed.append(
+                Finding(self._file, line, direction, kind, method, problem.rule, path, problem.schema, message, severity)
+            )
 
     def _tell(self, breach: Breach) -> None:
         rule = self._setup.sequencing.rules[breach.rule]

@@ -31,6 +31,7 @@ class Explainer:
     def __init__(self, definitions: Definitions, table: Callable[[Schema], TagTable]) -> None:
         self._definitions = definitions
         self._table = table
+        self._expected: Final[dict[int, str]] = {}
 
     def sentence(self, error: ValidationError, path: Path) -> str:
         """What `error` says; `path` leads from the frame to the value it is about."""
@@ -60,8 +61,14 @@ class Explainer:
             case _:
                 return f"{subject} is {show(instance)}, expected {self.expected(schema)}"
 
-    def expected(self, schema: Any, depth: int = 0) -> str:
-        """What a schema asks for, in words."""
+    def expected(self, schema: Any) -> str:
+        """What a schema asks for, in words. It must be a part of the bundle, as it is told by its identity."""
+        found = self._expected.get(id(schema))
+        if found is None:
+            found = self._expected[id(schema)] = self._expectation(schema, 0)
+        return found
+
+    def _expectation(self, schema: Any, depth: int) -> str:
         schema = self._definitions.resolve(schema)
         if depth > _DEEPEST:
             return "another value"
@@ -72,7 +79,7 @@ class Explainer:
         if "x-tag" in schema:
             return f"an object with {name(schema['x-tag'])}"
         if "anyOf" in schema or "oneOf" in schema:
-            arms = [self.expected(arm, depth + 1) for arm in schema.get("anyOf", schema.get("oneOf"))]
+            arms = [self._expectation(arm, depth + 1) for arm in schema.get("anyOf", schema.get("oneOf"))]
             return listing(list(dict.fromkeys(arms)), "or")
         types: Any = schema.get("type", ())
         if isinstance(types, str):

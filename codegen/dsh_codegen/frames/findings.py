@@ -6,7 +6,7 @@ which rules of schema/PROTOCOL.md it rests on. JSON findings have exactly the fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -26,12 +26,25 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 
 
 class Problem(Struct, frozen=True):
-    """One thing wrong with a frame. `path` leads from the frame; `schema` points into the bundle, None if none is involved."""
+    """One thing wrong with a frame. `path` leads from the frame; `schema` points into the bundle, None if none is involved.
+
+    `words` are the message, or make it: of many problems that are alike most are only counted.
+    """
 
     rule: str
-    message: str
+    words: str | Callable[[], str]
     path: Path = ()
     schema: str | None = None
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in a sentence."""
+        return self.words if isinstance(self.words, str) else self.words()
+
+
+def too_deep(at: Path) -> Problem:
+    """The problem of a value at `at` that can't be followed to its end."""
+    return Problem("json/nesting", "the value is nested too deeply to be judged", at)
 
 
 class Finding(Struct, frozen=True):

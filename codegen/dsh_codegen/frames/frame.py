@@ -6,7 +6,8 @@ is wrong with an envelope changes nothing for the peer. It is reported all the s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
@@ -103,8 +104,8 @@ def _no_kind(value: dict[str, Any]) -> Problem:
         return Problem("frame/id", f"`id` of a response is {show(value['id'])}, which no request can have", ("id",))
     if "method" in value:
         return Problem("frame/method", f"`method` is {show(value['method'])}, expected a string", ("method",))
-    hint = next((hint for member in value if (hint := did_you_mean(member, ("method", "result", "id")))), "")
-    return Problem("frame/shape", f"the frame has neither a method nor a usable id, so nobody acts on it{hint}")
+    message = "the frame has neither a method nor a usable id, so nobody acts on it"
+    return Problem("frame/shape", partial(_hinted, message, value, ("method", "result", "id")))
 
 
 def _response_problems(value: dict[str, Any], codes: Collection[int]) -> Iterator[Problem]:
@@ -116,8 +117,8 @@ def _response_problems(value: dict[str, Any], codes: Collection[int]) -> Iterato
     elif "error" in value:
         yield from _error_problems(value["error"], codes)
     elif "result" not in value:
-        hint = next((hint for member in value if (hint := did_you_mean(member, ("result", "error")))), "")
-        yield Problem("frame/no-result", f"the response has neither `result` nor `error`{hint}")
+        message = "the response has neither `result` nor `error`"
+        yield Problem("frame/no-result", partial(_hinted, message, value, ("result", "error")))
 
 
 def _error_problems(error: Json, codes: Collection[int]) -> Iterator[Problem]:
@@ -137,6 +138,11 @@ def _error_problems(error: Json, codes: Collection[int]) -> Iterator[Problem]:
     message = error.get("message", "")
     if not isinstance(message, str):
         yield Problem(rule, f"`error.message` is {show(message)}, expected a string", ("error", "message"))
+
+
+def _hinted(message: str, value: dict[str, Any], known: Sequence[str]) -> str:
+    """A message with what the first member that is nearly one of these was meant to be."""
+    return message + next((hint for member in value if (hint := did_you_mean(member, known))), "")
 
 
 def _described(value: Json) -> str:

@@ -55,12 +55,12 @@ class Group(Struct):
 
 def key_of(finding: Finding) -> Key:
     """The group that a finding belongs to."""
-    return Key(finding.rule, finding.severity, finding.method, alike(finding.path), finding.schema)
+    return Key(finding.rule, finding.severity, finding.method, any_index(finding.path), finding.schema)
 
 
-def alike(path: str) -> str:
-    """What a path has in common with others: any index is `[*]`."""
-    return _INDEX.sub("[*]", path)
+def any_index(path: str) -> str:
+    """A path for which the indexes in it don't matter: `$.params.blocks[*]`."""
+    return _INDEX.sub("[*]", path) if "[" in path else path
 
 
 def about_order(rule: str) -> str:
@@ -86,10 +86,15 @@ class Groups:
 
     def add(self, finding: Finding, count: int = 1) -> None:
         """Count a finding (for `count` alike, that come later), and list it if there is room, in the order of the input."""
-        group = self._group(key_of(finding))
+        findings = self.count(key_of(finding), count)
+        if findings is not None:
+            findings.append(finding)
+
+    def count(self, key: Key, count: int = 1) -> list[Finding] | None:
+        """Count findings of one group. Returns those of it that are listed, if there is room for another one."""
+        group = self._group(key)
         group.count += count
-        if len(group.findings) < self.listed and group.rule != OTHER:
-            group.findings.append(finding)
+        return group.findings if len(group.findings) < self.listed and group.rule != OTHER else None
 
     def _group(self, key: Key) -> Group:
         found = self._by_key.get(key)

@@ -80,8 +80,9 @@ class Pending:
             if not waiting:
                 continue
             asked = waiting[0]
-            if len(waiting) > 1 and len({each.method for each in waiting}) > 1:
-                asked = min(waiting, key=lambda each: misfit(each.method))
+            if len(waiting) > 1 and len(methods := {each.method for each in waiting}) > 1:
+                misfits = {method: misfit(method) for method in methods}  # one a method: as many as there are may wait
+                asked = min(waiting, key=lambda each: misfits[each.method])
             waiting.remove(asked)
             if not waiting:
                 del self._waiting[sender, key]

@@ -87,7 +87,7 @@ class Protocol:
         """The reference."""
         from .judge import Judge
 
-        return Judge(self.bundle)
+        return Judge(self.bundle, self.compiled)
 
     def is_valid(self, definition: str, value: Json) -> bool:
         """Whether `value` is valid against `#/$defs/<definition>`. Raises `RecursionError` for hopelessly deep values."""

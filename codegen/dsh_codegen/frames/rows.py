@@ -11,8 +11,7 @@ Nothing that a line holds makes this raise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET
@@ -31,8 +30,7 @@ State: TypeAlias = Literal["frame", "unreadable", "skipped"]
 """frame: `value` is what was on the wire. unreadable: that was no JSON value. skipped: it was not looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line. `size` is its length in bytes; `direction` is None for a bare frame; `problems` were found while reading it.
 
     `time` is the `ts` of a capture row, in seconds since 1970 by convention; None without one.
@@ -73,7 +71,7 @@ def read_line(line: bytes, number: int, offset: int, *, terminated: bool, envelo
                 parsed = text.torn()
             return Row(number, len(line), "unreadable", problems=(*problems, parsed), terminated=terminated)
         value = parsed
-    row = Row(number, len(line), "frame", value=value, problems=problems, terminated=terminated)
+    row = Row(number, len(line), "frame", None, value, problems, terminated)
     if envelope is not None:
         return _enveloped(value, envelope, row)
     return _capture_row(value, row) if _is_capture_row(value) else row
@@ -117,7 +115,7 @@ def _enveloped(value: Json, envelope: Envelope, line: Row) -> Row | None:
     row, frame = envelope.opened(value)
     if frame is UNSET:
         if not any(marker in row for marker in _MARKERS):
-            return replace(line, state="unreadable", value=None, problems=(*line.problems, envelope.no_frame()))
+            return line._replace(state="unreadable", value=None, problems=(*line.problems, envelope.no_frame()))
         frame = None
     sent = envelope.sent(value)
     time = value.get("ts") if isinstance(value, dict) else None

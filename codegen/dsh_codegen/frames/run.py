@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from .engine import Joiner, Submit, Task, Todo, Work, one_by_one, reading, side_by_side
 from .findings import Finding
-from .groups import Group, alike
+from .groups import Group, any_index
 from .plan import Log
 from .report import Report
 from .revision import choose, sampled
@@ -110,5 +110,5 @@ def _placed(group: Group, envelope: Envelope) -> Group:
     """A group with paths that are counted from the line."""
     if not group.path:  # it is of further kinds
         return group
-    path = alike(envelope.path(group.rule, group.path))
+    path = any_index(envelope.path(group.rule, group.path))
     return replace(group, path=path, findings=list(map(envelope.placed, group.findings)))

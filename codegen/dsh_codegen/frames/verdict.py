@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
-from .findings import Direction, Problem
+from .findings import Direction, Problem, too_deep
 from .frame import Frame, IdKey, classify, envelope_problems, undeclared_in_envelope
 from .members import undeclared
 from .pending import OPPOSITE, Asked, Pending
@@ -118,11 +119,7 @@ class Judgement:
                 yield Problem("strict/other-revision", message, ("method",))
             return
         if method is None:
-            methods = self.protocol.methods.values()
-            known = [each.name for each in methods if each.direction == direction or direction is None]
-            hint = did_you_mean(frame.method, known) or did_you_mean(frame.method, self.protocol.methods)
-            message = f"{name(frame.method or '')} is no method of revision {self.protocol.revision}{hint}"
-            yield Problem("method/unknown", message, ("method",))
+            yield Problem("method/unknown", partial(self._unknown_method, frame.method or "", direction), ("method",))
             return
         if direction is not None and direction != method.direction:
             message = f"{name(method.name)} is sent by {_WRITERS[method.direction]}, but {_WRITERS[direction]} sent it"
@@ -134,6 +131,12 @@ class Judgement:
             yield Problem("method/kind", f"{name(method.name)} is a request, but the frame has no `id`, so it gets no reply")
         if method.params is not None:
             yield from self._params_problems(verdict, method.params)
+
+    def _unknown_method(self, wrong: str, direction: Direction | None) -> str:
+        methods = self.protocol.methods.values()
+        known = [each.name for each in methods if each.direction == direction or direction is None]
+        hint = did_you_mean(wrong, known) or did_you_mean(wrong, self.protocol.methods)
+        return f"{name(wrong)} is no method of revision {self.protocol.revision}{hint}"
 
     def _params_problems(self, verdict: Verdict, definition: str) -> Iterator[Problem]:
         members = verdict.frame.members
@@ -170,18 +173,22 @@ class Judgement:
         yield from problems
         if not self._walk or any(problem.rule == "json/nesting" for problem in problems):
             return
-        for each in undeclared(self.protocol.definitions, definition, value, at):  # no deeper than the judge went
-            verdict.undeclared = True
-            if not self._strict:
-                return
-            if not each.tag:
-                yield _unknown_member(each.path, each.schema, each.declared)
+        try:
+            for each in undeclared(self.protocol.definitions, definition, value, at):
+                verdict.undeclared = True
+                if not self._strict:
+                    return
+                if not each.tag:
+                    message = partial(_unknown_member, each.path, each.declared)
+                    yield Problem("strict/unknown-member", message, each.path, each.schema)
+        except RecursionError:
+            yield too_deep(at)
 
     def _undeclared_in_envelope(self, verdict: Verdict) -> Iterator[Problem]:
         for path in undeclared_in_envelope(verdict.frame):
             verdict.undeclared = True
             if self._strict:
-                yield _unknown_member(path, None, ())
+                yield Problem("strict/unknown-member", partial(_unknown_member, path, ()), path)
 
     def _orphan(self, frame: Frame, key: IdKey, direction: Direction | None) -> Problem:
         message = f"no request with `id` {show(frame.members['id'])} waits for a response"
@@ -190,8 +197,7 @@ class Judgement:
         return Problem("response/orphan", message, ("id",))
 
 
-def _unknown_member(path: Path, schema: str | None, declared: tuple[str, ...]) -> Problem:
+def _unknown_member(path: Path, declared: tuple[str, ...]) -> str:
     member = str(path[-1])
     whose = f"of {place(path[:-1])}" if len(path) > 1 else "of a frame"
-    message = f"{name(member)} is no declared member {whose}{did_you_mean(member, declared)}"
-    return Problem("strict/unknown-member", message, path, schema)
+    return f"{name(member)} is no declared member {whose}{did_you_mean(member, declared)}"

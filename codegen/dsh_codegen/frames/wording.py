@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
+from itertools import islice
 from typing import Final, TypeAlias
 
 from ..markup.text import harmless
@@ -26,22 +28,42 @@ LONGEST_LIST: Final = 8
 """Names that are listed before "and N more"."""
 _LONGEST_COMPARED: Final = 80
 _MOST_COMPARED: Final = 1000
+_LONGEST_KEPT: Final = 10_000  # characters of words with which a word was compared
+_MOST_KEPT: Final = 256
 
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SPELLING: Final = re.compile(r"[^a-z0-9]+")
 
 
 def show(value: Json) -> str:
     """A value as short, harmless JSON text: `"it is a long te…"`."""
-    if isinstance(value, str):
-        value = value[: LONGEST_VALUE + 1]  # a megabyte need not be encoded to be cut
-    text = ""
-    for piece in _ENCODER.iterencode(value):  # lazily: deep and large values are never written out
-        text += piece[: LONGEST_VALUE + 1]
-        if len(text) > LONGEST_VALUE:
-            return f"{harmless(text[: LONGEST_VALUE - 1])}…"
-    return harmless(text)
+    text = _beginning(value, LONGEST_VALUE + 1)
+    return harmless(text) if len(text) <= LONGEST_VALUE else f"{harmless(text[: LONGEST_VALUE - 1])}…"
+
+
+def _beginning(value: Json, most: int) -> str:
+    """The JSON text of a value, or at least so many characters of it: deep and large values are never written out."""
+    match value:
+        case str():
+            return _ENCODER.encode(value[:most])
+        case list():
+            text = "["
+            for item in value:
+                if len(text) >= most:
+                    return text
+                text += "," if len(text) > 1 else ""
+                text += _beginning(item, max(most - len(text), 0))
+            return f"{text}]"
+        case dict():
+            text = "{"
+            for member, item in value.items():
+                if len(text) >= most:
+                    return text
+                text += f"{',' if len(text) > 1 else ''}{_ENCODER.encode(member[:most])}:"
+                text += _beginning(item, max(most - len(text), 0))
+            return f"{text}}}"
+        case _:
+            return _ENCODER.encode(value)
 
 
 def name(text: str) -> str:
@@ -92,7 +114,14 @@ def nearest(wrong: object, known: Iterable[str]) -> str | None:
     """The known word that `wrong` was probably meant to be: the same letters in another spelling, or nearly the same."""
     if not isinstance(wrong, str) or not 0 < len(wrong) <= _LONGEST_COMPARED:
         return None
-    candidates = [word for word, _ in zip(known, range(_MOST_COMPARED), strict=False) if word != wrong]
+    words = tuple(islice(known, _MOST_COMPARED))
+    # A log has the same mistake many times; what it holds itself is not kept without limit.
+    return _nearest(wrong, words) if sum(map(len, words)) <= _LONGEST_KEPT else _nearest.__wrapped__(wrong, words)
+
+
+@lru_cache(_MOST_KEPT)
+def _nearest(wrong: str, words: tuple[str, ...]) -> str | None:
+    candidates = [word for word in words if word != wrong]
     letters = _SPELLING.sub("", wrong.lower())
     if letters:
         for word in candidates:
@@ -118,13 +147,13 @@ def did_you_mean(wrong: object, known: Iterable[str]) -> str:
 
 def json_path(path: Iterable[str | int]) -> str:
     """A place as JSONPath (RFC 9535), counted from the frame: `$.params.contentBlocks[0]['odd key']`."""
-    return "$" + "".join(_step(step) for step in path)
+    return "$" + "".join([_step(step) for step in path])
 
 
 def _step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    if _PLAIN_NAME.fullmatch(step):
+    if step.isascii() and step.isidentifier():
         return f".{step}"
     quoted = harmless(step.replace("\\", "\\\\").replace("'", "\\'"))
     return f"['{quoted}']"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dsh_codegen.frames import compiled as module
 from dsh_codegen.frames.compiled import MOST_ENTRIES, Compiled
 from tests.codegen.frames.lanes import ODD, Reference, Text, bundle, bundle_of, effort
-from tests.codegen.frames.toy import BUNDLE, ref
+from tests.codegen.frames.toy import BUNDLE, arm, ref
 
 NUMBERS: Final = [
     *(0, -0.0, 0.0, 1, 1.0, 1e2, 1.5, 0.5, -1, True, False, 2**53 - 1, 2**53, 2**53 + 1, float(2**53), 2**63 - 1, 2**63),
@@ -132,6 +132,30 @@ def test_what_may_be_read_in_two_ways_is_for_the_reference(schema: Any, value: A
     assert not judge.is_valid("X", value)
     assert not judge.is_valid("X", value)  # and it is not tried again
     assert not judge.decides("X", value)
+
+
+def test_schemas_inside_definitions() -> None:
+    inside: list[Any] = [
+        ref("Y"),
+        {"$ref": "Y"},
+        {"$ref": "#/$defs/Y", "minLength": 2},
+        {"items": ref("Y")},
+        {"oneOf": []},
+        False,
+    ]
+    judge = Compiled(bundle_of({"X": {"anyOf": inside}, "Y": {"type": "string"}}))
+    tried: list[tuple[Any, list[Any]]]
+    tried = [("a", [ref("Y"), inside[3]]), ("ab", [ref("Y"), *inside[2:4]]), (["a"], [inside[3]]), ([1], [])]
+    for value, fitting in tried:
+        for _ in range(2):  # the second time it is known
+            assert [each for each in inside if judge.fits(each, value)] == fitting
+
+
+def test_a_union_with_a_tag_is_not_judged_as_a_whole_inside_a_definition() -> None:
+    union = {"x-tag": "kind", "anyOf": [arm("kind", "a")]}
+    judge = Compiled(bundle_of({"X": union, "Any": True}))
+    assert judge.is_valid("X", {"kind": "a"})
+    assert [judge.fits(schema, {"kind": "a"}) for schema in (ref("X"), ref("Any"), union["anyOf"][0])] == [False, True, True]
 
 
 def test_definitions_that_there_are_not() -> None:

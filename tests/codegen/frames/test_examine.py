@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dsh_codegen.frames import examine as examining
+from dsh_codegen.frames.explain import Explainer
 from dsh_codegen.frames.findings import RULES
+from dsh_codegen.frames.pending import Asked, Pending
 from dsh_codegen.frames.protocol import Protocol, protocols
-from tests.codegen.frames.toy import BUNDLE, examine, log, ref, request, result, row, rules
+from dsh_codegen.frames.setup import Setup
+from dsh_codegen.frames.source import Piece
+from tests.codegen.frames.toy import BUNDLE, arm, examine, log, ref, request, result, row, rules
 
 ASK = {"sessionId": "s", "blocks": []}
 CHANGE = {"jsonrpc": "2.0", "method": "change", "params": {"change": {"kind": "started", "at": 1}}}
@@ -135,6 +141,20 @@ def test_requests_with_one_id_are_all_answered() -> None:
     ]
 
 
+def test_a_response_is_tried_once_for_each_method_that_waits_for_its_id() -> None:
+    pending, tried = Pending(), list[str]()
+    for line in range(6):
+        pending.ask(("number", 1.0), Asked("c2s", ["ping", "ask"][line % 2], line))
+
+    def misfit(method: str) -> float:
+        tried.append(method)
+        return 0 if method == "ask" else math.inf
+
+    asked = pending.answer("s2c", ("number", 1.0), misfit)
+    assert asked is not None
+    assert (asked.line, sorted(tried)) == (1, ["ask", "ping"])
+
+
 def test_responses_that_fit_no_request_answer_them_in_order() -> None:
     methods: list[dict[str, Any]] = [{"name": "note", "sender": "client", "params": None}]
     methods += [{"name": name, "sender": "client", "params": None, "result": "Tree"} for name in ("grow", "cut")]
@@ -151,6 +171,31 @@ def test_responses_that_fit_no_request_answer_them_in_order() -> None:
         (5, "grow", "json/nesting"),
     ]
     assert {name: each.count for name, each in part.summary.methods.items()} == {"note": 2, "grow": 2, "cut": 2}
+
+
+def test_a_value_that_only_the_search_for_undeclared_members_can_not_follow() -> None:
+    inner: Any = {"x-tag": "kind", "anyOf": [ref("Node")]}
+    outer: Any = {"x-tag": "kind", "anyOf": [ref("Inner")]}
+    definitions = {"Node": arm("kind", "a", next_=ref("Outer")), "Inner": inner, "Outer": outer}
+    methods = [{"name": "note", "sender": "client", "params": "Node"}]
+    protocol = Protocol("1", {**BUNDLE, "x-methods": methods, "$defs": definitions})
+    deep = '{"dir":"c2s","frame":{"jsonrpc":"2.0","method":"note","params":' + '{"kind":"a","next":' * 190
+    findings, _ = examine(log(deep + '{"kind":"a"}' + "}" * 192), protocol=protocol, strict=True)
+    assert [each.rule for each in findings] == ["json/nesting"]
+
+
+def test_sentences_are_made_only_for_what_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Any] = []
+
+    def sentence(_self: Explainer, error: Any, _path: Any) -> str:
+        said.append(error)
+        return "wrong"
+
+    monkeypatch.setattr(Explainer, "sentence", sentence)
+    data = log(*[row("c2s", request(number, "ask/question", {"sessionId": 1, "blocks": []})) for number in range(30)])
+    part = examining.examine(Setup(Protocol("1", BUNDLE), listed=3), Piece("log", "log", 0, None, data), Pending())
+    (group,) = part.groups
+    assert (group.count, [each.message for each in group.findings], len(said)) == (30, ["wrong"] * 3, 3)
 
 
 def test_an_id_may_be_used_again_once_it_was_answered() -> None:

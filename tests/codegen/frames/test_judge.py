@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -13,12 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from dsh_codegen.frames.judge import MOST_PROBLEMS, Judge
+from dsh_codegen.frames.compiled import Compiled
+from dsh_codegen.frames.judge import MOST_PROBLEMS, Judge, _Refusal
 from dsh_codegen.frames.protocol import Protocol
-from dsh_codegen.frames.wording import json_path
+from dsh_codegen.frames.walk import MOST_STEPS
+from dsh_codegen.frames.wording import _nearest, json_path, nearest
+from tests.codegen.frames.random_schemas import random_bundle, random_value
 from tests.codegen.frames.toy import BUNDLE, COUNT, arm, ref
 
 ROOT: Final = Path(__file__).parents[3]
@@ -112,6 +117,87 @@ def test_mutated_frames_get_the_verdict_of_jsonschema(revision: str) -> None:
             assert (not protocol.judge.problems("params/schema", method.params, mutant, ())) is expected
             verdicts[expected] += 1
     assert min(verdicts.values()) > 100  # the mutants are neither all good nor all bad
+
+
+def told(judge: Judge, definition: str, value: Any) -> list[tuple[Any, ...]]:
+    return [(each.rule, each.message, each.path, each.schema) for each in judge.problems("r", definition, value, ("params",))]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_passing_over_what_is_valid_changes_no_problem(revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = Protocol(revision, bundle(revision))
+    log = ROOT / "tests" / "fixtures" / "logs" / f"{REVISIONS[revision]}.jsonl"
+    frames = [json.loads(line).get("frame") or {} for line in log.read_text(encoding="utf-8").splitlines()]
+    random = Random(f"twice {revision}")
+    judge = Judge(protocol.bundle)
+    tried: list[tuple[str, Any, list[tuple[Any, ...]]]] = []
+    for frame in frames:
+        method = protocol.methods.get(frame.get("method", ""))
+        if method is not None and method.params is not None:
+            for _ in range(20):
+                mutant = mutate(mutate(frame["params"], random, ["text", "image"]), random, ["user", "future"])
+                tried.append((method.params, mutant, told(judge, method.params, mutant)))
+    monkeypatch.setattr(Compiled, "fits", lambda *_: False)
+    whole = Judge(protocol.bundle)
+    for definition, mutant, problems in tried:
+        assert told(whole, definition, mutant) == problems, mutant
+    assert sum(len(problems) > 1 for _, _, problems in tried) > 50
+
+
+def test_the_walk_finds_the_errors_that_jsonschema_finds() -> None:
+    found: Counter[str] = Counter()
+    for seed in range(150):
+        random = Random(f"walk {seed}")
+        made = random_bundle(random)
+        judge = Judge(made)
+        for schema in made["$defs"].values():
+            validator = judge._root.evolve(schema=schema)
+            for _ in range(10):
+                value = random_value(random, schema, made["$defs"])
+                try:
+                    expected = [described(error) for error in validator.iter_errors(value)]
+                except RecursionError:
+                    continue  # a definition that is its own alternative
+                assert Counter(described(error) for error in judge._whole.descend(value, schema)) == Counter(expected)
+                found.update(keyword for keyword, *_ in expected)
+    assert {"type", "required", "const", "not", "oneOf", "minLength", "uniqueItems"} <= found.keys()
+
+
+STARTED: Final = {"kind": "started", "at": 1}
+
+
+def described(error: Any) -> tuple[Any, ...]:
+    return error.validator, repr(error.validator_value), repr(error.instance), repr(error.schema), tuple(error.absolute_path)
+
+
+@pytest.mark.parametrize(
+    ("schema", "values"),
+    [
+        ({"properties": {"a": {}}, "unevaluatedProperties": False}, [{}, {"a": 1}, {"b": 1}]),
+        ({"prefixItems": [{}], "unevaluatedItems": False}, [[], [1], [1, 2]]),
+        ({"$ref": "#/$defs/Started", "unevaluatedProperties": False}, [STARTED, STARTED | {"b": 1}, {}]),
+        ({"$dynamicRef": "#/$defs/Started"}, [STARTED, {}, 1]),
+        ({"$ref": "#/$defs/Block/anyOf/0"}, [{"type": "text", "text": ""}, {"type": "text"}, 1]),
+        ({"contains": {"type": "integer"}, "minContains": 2, "maxContains": 3}, [[1], [1, "", 1], [1, 1, 1, 1]]),
+        ({"if": {"type": "string"}, "then": {"minLength": 1}, "else": {"minimum": 1}}, ["", "a", 0, 1]),
+        (
+            {"propertyNames": {"minLength": 2}, "patternProperties": {"^a": {"type": "null"}}},
+            [{"ab": None}, {"a": 1}, {"ab": 1}],
+        ),
+        ({"dependentSchemas": {"a": {"required": ["b"]}}, "dependentRequired": {"b": ["c"]}}, [{}, {"a": 1}, {"b": 1, "c": 1}]),
+        ({"prefixItems": [True, False], "items": False}, [[], [1], [1, 2], [1, 2, 3]]),
+        ({"properties": {"a": False}}, [{}, {"a": 1}]),
+        ({"format": "date"}, ["no date"]),
+    ],
+)
+def test_other_keywords_get_the_verdict_of_jsonschema(schema: Any, values: list[Any]) -> None:
+    made = {**BUNDLE, "$defs": {**BUNDLE["$defs"], "X": schema, "In": {"properties": {"x": schema}}}}
+    judge = Judge(made)
+    for value in values:
+        expected = plain(made, "X").is_valid(value)
+        assert judge.is_valid("X", value) is expected
+        assert judge.is_valid("In", {"x": value}) is expected
+        assert (not told(judge, "X", value)) is (not told(judge, "In", {"x": value})) is expected
 
 
 def problem(definition: str, value: Any) -> tuple[str, str | None, str]:
@@ -314,6 +400,43 @@ def test_a_value_too_deep_to_be_judged_is_a_problem() -> None:
         deep = {"tree": deep}
         rules |= {problem.rule for problem in judge.problems("r", "Tree", deep, ())}
     assert rules == {"json/nesting"}
+
+
+def test_a_type_that_json_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match="none of JSON's: 'text'"):
+        Judge({**BUNDLE, "$defs": {"X": {"type": "text"}}}).is_valid("X", 1)
+
+
+def test_a_definition_that_is_itself_is_a_problem() -> None:
+    judge = Judge({**BUNDLE, "$defs": {"Loop": {"$ref": "#/$defs/Pool"}, "Pool": {"$ref": "#/$defs/Loop"}}})
+    assert [problem.rule for problem in judge.problems("r", "Loop", 1, ())] == ["json/nesting"]
+
+
+def test_what_a_log_is_full_of_is_not_compared_again_unless_it_is_large() -> None:
+    words = ["started", "stopped", "asked", "failed"]
+    assert (nearest("strted", words), nearest("strted", words)) == ("started", "started")
+    kept = _nearest.cache_info()
+    assert kept.hits > 0
+    assert nearest("strted", [*words, "x" * 10_000]) == "started"
+    assert _nearest.cache_info() == kept
+
+
+def test_how_deep_a_value_is_followed_does_not_depend_on_who_asks() -> None:
+    judge = Judge({**BUNDLE, "$defs": {"Tree": {"properties": {"tree": {"$ref": "#/$defs/Tree"}, "leaf": {"type": "null"}}}}})
+    deep: Any = {"leaf": 1}
+    for _ in range(MOST_STEPS - 1):
+        deep = {"tree": deep}
+
+    def rules(value: Any, calls: int) -> list[str]:
+        return rules(value, calls - 1) if calls else [each.rule for each in judge.problems("r", "Tree", value, ())]
+
+    assert rules(deep, 0) == rules(deep, 200) == ["r"]
+    assert rules({"tree": deep}, 0) == rules({"tree": deep}, 200) == ["json/nesting"]
+
+
+def test_of_a_large_array_in_a_union_only_the_first_errors_are_kept() -> None:
+    errors = (ValidationError("", validator=name, path=path) for name, path in [*[("type", [1])] * 1000, ("enum", [])])
+    assert [len(part) if isinstance(part, list) else part for part in _Refusal.of(errors)] == [MOST_PROBLEMS, True]
 
 
 def test_a_reference_out_of_the_bundle_is_never_followed() -> None:

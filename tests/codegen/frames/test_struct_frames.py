@@ -222,7 +222,7 @@ def test_responses() -> None:
         assert refused(TOY.response_rows, row(frame)), frame
     unread = b'{"jsonrpc":"2.0","id":1,"result":"\xff","result":{}}'
     assert refused(careful(TOY.responses), unread)
-    assert refused(TOY.response_rows, b'{"dir":"s2c","frame":' + unread + b"}")
+    assert refused(careful(TOY.response_rows), b'{"dir":"s2c","frame":' + unread + b"}")
     assert not refused(TOY.responses, unread.replace(b"\xff", "é".encode()))
     any_code = Structs(bundle_of({}))
     assert not refused(any_code.responses, {"jsonrpc": "2.0", "id": 1, "error": {"code": 7, "message": ""}})
