@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from .paths import Scalar
 from .sequencing import NOTHING, SequenceRule
-from .track import Breach, KeyOrPart, Record, State, Values, falls, left_open, whole_key
+from .track import Breach, KeyOrPart, Record, Rise, Seen, State, Values, falls, left_open, whole_key
 
 NUMBERS: Final = (int, float)
 Tell: TypeAlias = "Callable[[Breach], None]"
@@ -57,17 +57,36 @@ class Operations:
             operation.after.clear()
             operation.at_first.clear()
 
-    def shortened(self) -> tuple[dict[KeyOrPart, Record], list[KeyOrPart]]:
-        """The records without those of keys about which all began and ended well; and these keys."""
-        closed = [left_open(state, self._rules, self._closing) == [] for state in self.states]
-        kept: dict[KeyOrPart, Record] = {}
+    def seen(self, *, short: bool) -> tuple[dict[KeyOrPart, Seen], list[KeyOrPart]]:
+        """What is to be told of the records. `short`: but for those about which all began and ended well; and their keys."""
+        lefts = [left_open(state, self._rules, self._closing) for state in self.states]
+        closed = [short and left.well and not left.open for left in lefts]
+        makers = [[self._about(rule, event) for rule, event, _ in left.open] for left in lefts]
+        risers = {rule: frozenset(self._about(rule)) for rule, each in enumerate(self._rules) if each.rising is not None}
+        told: dict[KeyOrPart, Seen] = {}
         gone: list[KeyOrPart] = []
         for key, record in self.records.items():
-            if closed[record.state] and not record.rising:
+            state, lines = record.state, record.lines
+            rose: tuple[Rise, ...] = ()
+            if record.rising:
+                rose = tuple(
+                    (rule, *each.first, each.last, max([lines[by] for by in lines if by in risers[rule]]), each.conversation)
+                    for rule, each in record.rising.items()
+                )
+            elif closed[state]:
                 gone.append(key)
-            else:
-                kept[key] = record
-        return kept, gone
+                continue
+            ends = tuple([max([lines.get(by, 0) for by in numbers]) for numbers in makers[state]])
+            told[key] = (state, ends, record.firsts, rose)
+        return told, gone
+
+    def _about(self, rule: int, event: str | None = None) -> list[int]:
+        """The numbers of the operations that are an event of a rule; any, if none is named."""
+        return [
+            operation.number
+            for operation in self._operations.values()
+            if any(index == rule and event in (None, name) for index, name in operation.events)
+        ]
 
     def events(self) -> list[tuple[tuple[int, str], ...]]:
         """The events of all operations, by number."""
@@ -158,9 +177,4 @@ class Operations:
 
     def _last_line(self, record: Record, rule: int, event: str | None = None) -> int:
         """Where an event of a rule came last; any, if none is named. 0: nowhere yet."""
-        found = (
-            record.lines.get(operation.number, 0)
-            for operation in self._operations.values()
-            if any(index == rule and event in (None, name) for index, name in operation.events)
-        )
-        return max(found, default=0)
+        return max([record.lines.get(number, 0) for number in self._about(rule, event)], default=0)
