@@ -9,6 +9,7 @@ through the rules one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Final, TypeAlias
 
 from .paths import Scalar
@@ -61,32 +62,24 @@ class Operations:
         """What is to be told of the records. `short`: but for those about which all began and ended well; and their keys."""
         lefts = [left_open(state, self._rules, self._closing) for state in self.states]
         closed = [short and left.well and not left.open for left in lefts]
-        makers = [[self._about(rule, event) for rule, event, _ in left.open] for left in lefts]
-        risers = {rule: frozenset(self._about(rule)) for rule, each in enumerate(self._rules) if each.rising is not None}
+        about = {each: self._about(*each) for operation in self._operations for each in operation}
+        enders = [[about[rule, event] for rule, event, _ in left.open] for left in lefts]
+        risers = {rule: self._about(rule) for rule, each in enumerate(self._rules) if each.rising is not None}
+        never = repeat(0)
         told: dict[KeyOrPart, Seen] = {}
         gone: list[KeyOrPart] = []
         for key, record in self.records.items():
-            state, lines = record.state, record.lines
+            line = record.lines.get
             rose: tuple[Rise, ...] = ()
             if record.rising:
-                rose = tuple(
-                    (rule, *each.first, each.last, max([lines[by] for by in lines if by in risers[rule]]), each.conversation)
-                    for rule, each in record.rising.items()
-                )
-            elif closed[state]:
+                for rule, each in record.rising.items():
+                    rose += ((rule, *each.first, each.last, max(map(line, risers[rule], never)), each.conversation),)
+            elif closed[record.state]:
                 gone.append(key)
                 continue
-            ends = tuple([max([lines.get(by, 0) for by in numbers]) for numbers in makers[state]])
-            told[key] = (state, ends, record.firsts, rose)
+            ends = tuple([max(map(line, numbers, never)) for numbers in enders[record.state]])
+            told[key] = (record.state, ends, record.firsts, rose)
         return told, gone
-
-    def _about(self, rule: int, event: str | None = None) -> list[int]:
-        """The numbers of the operations that are an event of a rule; any, if none is named."""
-        return [
-            operation.number
-            for operation in self._operations.values()
-            if any(index == rule and event in (None, name) for index, name in operation.events)
-        ]
 
     def events(self) -> list[tuple[tuple[int, str], ...]]:
         """The events of all operations, by number."""
@@ -178,3 +171,11 @@ class Operations:
     def _last_line(self, record: Record, rule: int, event: str | None = None) -> int:
         """Where an event of a rule came last; any, if none is named. 0: nowhere yet."""
         return max([record.lines.get(number, 0) for number in self._about(rule, event)], default=0)
+
+    def _about(self, rule: int, event: str | None = None) -> list[int]:
+        """The numbers of the operations that are an event of a rule; any, if none is named."""
+        return [
+            operation.number
+            for operation in self._operations.values()
+            if any(index == rule and event in (None, name) for index, name in operation.events)
+        ]

@@ -58,8 +58,8 @@ _NONE_YET: Final = Values(float("inf"), 0, 0)
 class Record:
     """What was seen of one key.
 
-    `state` is the number of its last state. `firsts` are the operations that were the first to concern some rule, each with its
-    line and its conversation; `lines` has for each operation where it was done last; `rising`, by rule, values that rise. `top` are
+    `state` is the number of its last state. `firsts` are the operations that were the first to concern some rule, each with
+    line and conversation; `lines` has for each operation where it was done last; `rising`, by rule, values that rise. `top` are
     those of the rule that has to do with most frames; none is greater than before while there are none.
     """
 
@@ -114,8 +114,8 @@ class Track:
     """What to remember of a part.
 
     `seen` is by key; `states` and `operations`, which are events by rule, have numbers of this part only. `closed` are keys of
-    which nothing else is told, since all about them began and ended well in the part. `late` are, by rule and key, the events of
-    late rules; `late_closed` are, by rule, keys of which these are not told, for the same reason. `conversation` is how many
+    which nothing else is told, since all about them began and ended well in the part. `late` are, by rule and key, the events
+    of late rules; `late_closed` are, by rule, keys of which these are not told, for the same reason. `conversation` is how many
     conversations begin in the part; `names` are the events in the last of them that an end of the log may be told by.
     """
 
