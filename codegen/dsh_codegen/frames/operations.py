@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from .paths import Scalar
 from .sequencing import NOTHING, SequenceRule
-from .track import Breach, KeyOrPart, Record, Rise, Seen, State, Values, falls, left_open, whole_key
+from .track import Breach, KeyOrPart, Record, Seen, State, Values, falls, left_open, whole_key
 
 NUMBERS: Final = (int, float)
 Tell: TypeAlias = "Callable[[Breach], None]"
@@ -70,10 +70,10 @@ class Operations:
         gone: list[KeyOrPart] = []
         for key, record in self.records.items():
             line = record.lines.get
-            rose: tuple[Rise, ...] = ()
+            rose: tuple[Scalar, ...] = ()
             if record.rising:
                 for rule, each in record.rising.items():
-                    rose += ((rule, *each.first, each.last, max(map(line, risers[rule], never)), each.conversation),)
+                    rose += (rule, *each.first, each.last, max(map(line, risers[rule], never)), each.conversation)
             elif closed[record.state]:
                 gone.append(key)
                 continue
@@ -108,7 +108,7 @@ class Operations:
             if following is None:
                 following = self._rule_by_rule(record, key, operation, line)
             else:
-                record.firsts.append((operation.number, line, self.conversation))
+                record.firsts += (operation.number, line, self.conversation)
         record.state = following
         record.lines[operation.number] = line
 
@@ -155,7 +155,7 @@ class Operations:
                 self._tell(Breach(index, whole_key(key), line, event, previous, last_line, headless))
             quiet = quiet and same and not broken
         if first:
-            record.firsts.append((operation.number, line, conversation))
+            record.firsts += (operation.number, line, conversation)
         following = self._number(tuple(state))
         if quiet:
             (operation.at_first if first else operation.after)[record.state] = following

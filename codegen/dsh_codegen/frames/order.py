@@ -10,14 +10,14 @@ those no more is done than to keep what the part tells.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice, starmap
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from .findings import Finding
 from .paths import Scalar
 from .sequencing import NOTHING, SequenceRule, Sequencing
-from .track import Breach, KeyOrPart, Left, Rise, Seen, Track, ended_well, falls, left_open, whole_key
+from .track import Breach, KeyOrPart, Left, Seen, Step, Track, ended_well, falls, left_open, whole_key
 from .words import Words
 
 MOST_KEYS: Final = 25_000
@@ -30,21 +30,6 @@ class Last(NamedTuple):
     event: Scalar
     file: str
     line: int
-    conversation: int
-
-
-class Step(NamedTuple):
-    """Events of a rule in a part: the first and the last, each with its line and its conversation.
-
-    `last_line` counts only where the last event leaves something open.
-    """
-
-    rule: int
-    first: Scalar
-    first_line: int
-    first_conversation: int
-    last: Scalar
-    last_line: int
     conversation: int
 
 
@@ -61,7 +46,7 @@ class Place(NamedTuple):
         return Last(step.last, self.file, step.last_line + self.lines, self.conversation + step.conversation)
 
 
-New: TypeAlias = "tuple[Place, int, tuple[int, ...], tuple[Rise, ...]]"
+New: TypeAlias = "tuple[Place, int, tuple[int, ...], tuple[Scalar, ...]]"
 """What is kept of a key that was new in a part: what that told of it (see `Seen`), but for its beginning."""
 Known: TypeAlias = "dict[int, Last] | New"
 """By rule, the last event of a key; or what it can be made of."""
@@ -181,20 +166,26 @@ def _unfolded(known: Known | None) -> dict[int, Last]:
     if isinstance(known, dict):
         return known
     place, state, ends, rose = known
-    lasts = {each[0]: place.last(Step(*each)) for each in rose}
+    lasts = {step.rule: place.last(step) for step in _rises(rose)}
     for (rule, event, conversation), line in zip(place.left[state].open, ends, strict=True):
         lasts[rule] = Last(event, place.file, line + place.lines, place.conversation + conversation)
     return lasts
 
 
+def _rises(rose: Sequence[Any]) -> Iterator[Step]:
+    """The values that rose, rule by rule."""
+    return map(Step, *(rose[at :: len(Step._fields)] for at in range(len(Step._fields))))
+
+
 def _steps(track: Track, left: Left, seen: Seen) -> Iterator[Step]:
     """What was seen of a key, rule by rule."""
     number, ends, firsts, rose = seen
-    yield from starmap(Step, rose)
+    rises = list(_rises(rose))
+    yield from rises
     lines = {rule: line for (rule, _, _), line in zip(left.open, ends, strict=True)}
     state = track.states[number]
-    done = {each[0] for each in rose}
-    for operation, line, conversation in firsts:
+    done = {step.rule for step in rises}
+    for operation, line, conversation in zip(*[iter(firsts)] * 3, strict=True):
         for index, event in track.operations[operation]:
             last = state[index]
             if index not in done and last is not None:

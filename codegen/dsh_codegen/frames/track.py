@@ -58,9 +58,9 @@ _NONE_YET: Final = Values(float("inf"), 0, 0)
 class Record:
     """What was seen of one key.
 
-    `state` is the number of its last state. `firsts` are the operations that were the first to concern some rule, each with
-    line and conversation; `lines` has for each operation where it was done last; `rising`, by rule, values that rise. `top` are
-    those of the rule that has to do with most frames; none is greater than before while there are none.
+    `state` is the number of its last state. `firsts` are the operations that were the first to concern some rule, each followed
+    by its line and its conversation; `lines` has for each operation where it was done last; `rising`, by rule, values that
+    rise. `top` are those of the rule that has to do with most frames; none is greater than before while there are none.
     """
 
     __slots__ = ("firsts", "lines", "rising", "state", "top")
@@ -68,7 +68,7 @@ class Record:
     def __init__(self) -> None:
         self.top = _NONE_YET
         self.state = 0
-        self.firsts: list[tuple[int, int, int]] = []
+        self.firsts: list[int] = []
         self.lines: dict[int, int] = {}
         self.rising: dict[int, Values] = {}
 
@@ -92,10 +92,24 @@ KeyOrPart: TypeAlias = "Key | Scalar"
 """A key; one that has a single part may be just that."""
 State: TypeAlias = "tuple[tuple[str, str, int] | None, ...]"
 """By rule, the first event, the last event and its conversation."""
-Rise: TypeAlias = "tuple[int, Scalar, int, int, Scalar, int, int]"
-"""Of a rule on rising values: the rule, the first value with its line and its conversation, and the last one with both."""
-Seen: TypeAlias = "tuple[int, tuple[int, ...], list[tuple[int, int, int]], tuple[Rise, ...]]"
-"""What is told of a `Record`: its state, the line of each event that it leaves `open` (see `Left`), `firsts`, and what rose."""
+Seen: TypeAlias = "tuple[int, tuple[int, ...], list[int], tuple[Scalar, ...]]"
+"""What is told of a `Record`: its state, the line of each event that this leaves open (see `Left`), and `firsts`. Then, for
+each rule on rising values, the members of a `Step`."""
+
+
+class Step(NamedTuple):
+    """Events of a rule in a part, or values that rise: the first and the last, each with its line and its conversation.
+
+    `last_line` counts only where the last one leaves something open.
+    """
+
+    rule: int
+    first: Scalar
+    first_line: int
+    first_conversation: int
+    last: Scalar
+    last_line: int
+    conversation: int
 
 
 class Left(NamedTuple):
