@@ -59,7 +59,8 @@ class Operations:
             operation.at_first.clear()
 
     def seen(self, *, short: bool) -> tuple[dict[KeyOrPart, Seen], list[KeyOrPart]]:
-        """What is to be told of the records. `short`: but for those about which all began and ended well; and their keys."""
+        """What is to be told of the records, which are used up. `short`: but for those about which all began and ended well, of
+        which the keys are told."""
         lefts = [left_open(state, self._rules, self._closing) for state in self.states]
         closed = [short and left.well and not left.open for left in lefts]
         about = {each: self._about(*each) for operation in self._operations for each in operation}
@@ -68,7 +69,8 @@ class Operations:
         never = repeat(0)
         told: dict[KeyOrPart, Seen] = {}
         gone: list[KeyOrPart] = []
-        for key, record in self.records.items():
+        for key in list(self.records):
+            record = self.records.pop(key)
             line = record.lines.get
             rose: tuple[Scalar, ...] = ()
             if record.rising:

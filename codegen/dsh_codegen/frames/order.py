@@ -1,7 +1,7 @@
 """Parts of a log put together: is the order of frames right across the cuts, and what is open at the end?
 
 Memory: one entry for each key that some rule still needs. An event that closes (a call has its result, a turn has ended) leaves
-its key as if it had never been seen. Beyond `MOST_KEYS` the keys that were seen least recently are forgotten, and from then on
+its key as if it had never been seen. Beyond `MOST_KEYS` the key that was seen least recently is forgotten, and from then on
 nothing is reported for having nothing before it.
 
 All parts are put together by one process, whoever examined them. Most keys are new in their part and never seen again, so of
@@ -10,8 +10,8 @@ those no more is done than to keep what the part tells.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .findings import Finding
@@ -60,7 +60,7 @@ class Order:
         self._words: Final = words
         self._closing: Final = [rule.closing() for rule in self._rules]
         self._ends: Final = {(index, event) for index, rule in enumerate(self._rules) for event in rule.ends}
-        self._keys: dict[KeyOrPart, Known] = {}
+        self._keys: OrderedDict[KeyOrPart, Known] = OrderedDict()  # a dict takes long to find its first key if many are gone
         self._forgotten = False
         self._conversation = 0
         self._names: set[str] = set()
@@ -75,7 +75,7 @@ class Order:
             state, ends, _, rose = seen
             if known is None and left[state].well:
                 if ends or rose:
-                    keys[key] = (place, state, ends, rose)
+                    self._keep(key, (place, state, ends, rose))
             else:
                 lasts = _unfolded(known)
                 for step in _steps(track, left[state], seen):
@@ -92,10 +92,6 @@ class Order:
                     step = Step(index, run.event, run.first_line, begun, run.event, run.last_line, begun)
                     yield from self._join(key, lasts, step, place)
                 self._keep(key, lasts)
-        if len(keys) > MOST_KEYS:
-            self._forgotten = True
-            for key in list(islice(keys, len(keys) - MOST_KEYS)):
-                del keys[key]
         if track.conversation:
             self._conversation += track.conversation
             self._names.clear()
@@ -122,9 +118,13 @@ class Order:
             return falls(last.event, step.first)
         return last.event not in rule.after[str(step.first)]
 
-    def _keep(self, key: KeyOrPart, lasts: dict[int, Last]) -> None:
-        if lasts:
-            self._keys[key] = lasts
+    def _keep(self, key: KeyOrPart, known: Known) -> None:
+        if not known:
+            return
+        self._keys[key] = known
+        if len(self._keys) > MOST_KEYS:
+            self._keys.popitem(last=False)
+            self._forgotten = True
 
     def knows_any(self, track: Track) -> bool:
         """Whether something is known of a key of which a part tells no more than that it is closed."""
