@@ -30,6 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _LINES: Final = 60  # shown of one file's diff
 _DIFFS: Final = 10  # shown of all
+_TAB: Final = "\t"  # does no harm in a diff
 
 
 class _Group(click.Group):
@@ -39,7 +40,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except CodegenError as error:
-            _say([f"error: {harmless(str(error))}"], sys.stderr)
+            _say([f"error: {error}"], sys.stderr)
             ctx.exit(2)
         except KeyboardInterrupt:
             _say(["interrupted"], sys.stderr)
@@ -152,12 +153,12 @@ def _cut(diff: str) -> list[str]:
 
 
 def _say(lines: Sequence[str], stream: TextIO) -> None:
-    """Write lines. A reader that closed its end has read enough: that is no error."""
+    """Write lines, harmless as names of files may not be. A reader that closed its end has read enough: that is no error."""
     reconfigure: Any = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")  # a narrow encoding must not lose the message
     try:
-        stream.writelines(f"{line}\n" for line in lines)
+        stream.writelines(f"{harmless(line, keep=_TAB)}\n" for line in lines)
         stream.flush()
     except OSError as error:
         nowhere = os.open(os.devnull, os.O_WRONLY)

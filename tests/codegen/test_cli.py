@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -238,6 +239,14 @@ def test_hostile_text_in_a_sentence_stays_text(project: Project) -> None:
     said = project.refusal("generate", "--revision", "\x1b[31mred\nline")
     assert "\x1b" not in said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize("name", ["::error::x", "##[error]x"])
+def test_the_name_of_a_directory_commands_no_build(project: Project, name: str) -> None:
+    said = project.generate("--python-out", name)
+    said += project.run("check", "--python-out", name, "--typescript-out", "other").stdout
+    said += project.run("vectors", "--out", name).stdout
+    assert not re.search(r"^::|##\w*\[", said, re.MULTILINE)
 
 
 # ---- signals and pipes

@@ -43,6 +43,35 @@ def test_some_characters_can_be_kept() -> None:
     assert harmless("a\nb\r", keep="\n") == "a\nb\\u000d"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::error::x", "\\u003a:error::x"),
+        ("  ::error::x", "  \\u003a:error::x"),  # GitHub overlooks blanks
+        ("\t::stop-commands::x", "\\u0009::stop-commands::x"),
+        ("a ::error::x", "a ::error::x"),
+        ("std::x", "std::x"),
+        ("##[error]x", "\\u0023#[error]x"),
+        ("a ##vso[task.complete]", "a \\u0023#vso[task.complete]"),
+        ("###teamcity[x]##[y]", "#\\u0023#teamcity[x]\\u0023#[y]"),
+        ("## [x]", "## [x]"),
+    ],
+)
+def test_what_a_build_might_obey_is_written_as_an_escape(text: str, shown: str) -> None:
+    assert harmless(text) == shown
+    assert harmless(shown) == shown
+
+
+def test_every_line_that_is_kept_is_harmless() -> None:
+    assert harmless("a\n::error::b", keep="\n") == "a\n\\u003a:error::b"
+
+
+def test_json_commands_no_build_and_means_the_same() -> None:
+    value = {"##[error]": ["a ##vso[b] \\##[c]", "::d"]}
+    assert "##" not in ascii_json(value)
+    assert json.loads(ascii_json(value, indent=1)) == value
+
+
 @given(ANYTHING)
 def test_json_is_ascii_and_holds_no_half_characters(text: str) -> None:
     written = ascii_json({text: [text]}, indent=1)

@@ -25,6 +25,7 @@ from .wording import did_you_mean, listing, show
 if TYPE_CHECKING:
     from .arguments import Opener
     from .engine import Work
+    from .envelope import Envelope
     from .findings import Finding
     from .plan import Join, Log
     from .report import Report
@@ -53,6 +54,10 @@ WORTH_IT: Final = 32 * 1024 * 1024
     type=click.Choice(("file", "directory", "all")),
     help="Which files continue each other as one log.",
 )
+@click.option("--frame-path", metavar="POINTER", help="Where the frame stands in each line, if not as above. Slower.")
+@click.option("--dir-path", metavar="POINTER", help="With --frame-path: where the line says who sent it.")
+@click.option("--c2s", multiple=True, metavar="WORD", help="With --dir-path: what stands for c2s there, too. Repeatable.")
+@click.option("--s2c", multiple=True, metavar="WORD", help="Likewise for s2c.")
 @click.option("--follow", is_flag=True, help="Go on with what is appended to the files, until Ctrl-C.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that work side by side.  [default: one a core]")
 @click.option("--engine", default="local", show_default=True, type=click.Choice(("local", "dask")), help="Who does the work.")
@@ -77,6 +82,9 @@ def validate(ctx: click.Context, /, **given: Any) -> None:
     A FILE is a log, plain or packed with gzip or zstd; a directory of logs; a quoted pattern; a URL (s3://...); or - for the
     standard input. Each of its lines is a frame or a row of a capture, {"ts", "dir", "frame"}.
 
+    Of other lines --frame-path and --dir-path tell where in them the frame and its direction stand, as JSON Pointers. If a log
+    that a client wrote says "out" for what it sent: --frame-path /msg --dir-path /way --c2s out --s2c in
+
     --report adds what is not declared but seen, what is declared but never seen, sizes, rates and latencies of methods, and
     sessions with their turns.
 
@@ -100,6 +108,10 @@ class Options:
     strict: bool
     observe: bool
     join: Join
+    frame_path: str | None
+    dir_path: str | None
+    c2s: tuple[str, ...]
+    s2c: tuple[str, ...]
     follow: bool
     jobs: int | None
     engine: str
@@ -115,11 +127,12 @@ def _run(ctx: click.Context, options: Options) -> int:
     from .plan import plan
 
     _check(options)
+    envelope = _envelope(options)
     bundles, table = load_bundles(ctx), load_sequencing_table(ctx)
     names = [name for name, _ in bundles]
     opener = _opener(options.files)
     logs = plan(options.files, options.join, opener)
-    setups = _setups(bundles, table, _chosen(names, options.revision), options, opener, quick=_size(logs) > FEW)
+    setups = _setups(bundles, table, _chosen(names, options.revision), options, opener, envelope, quick=_size(logs) > FEW)
     report = _followed(setups, logs, options) if options.follow else _inspected(setups, logs, options)
     if report.partial is not None:
         click.echo("interrupted", err=True)
@@ -131,12 +144,29 @@ def _check(options: Options) -> None:
     """Refuse options that don't go together."""
     if options.scheduler is not None and options.engine != "dask":
         raise click.UsageError("--scheduler goes with --engine dask")
+    if options.dir_path is not None and options.frame_path is None:
+        raise click.UsageError("--dir-path goes with --frame-path")
+    if (options.c2s or options.s2c) and options.dir_path is None:
+        raise click.UsageError("--c2s and --s2c go with --dir-path")
     if not options.follow:
         return
     if options.format_ not in LIVE:
         raise click.UsageError(f"--follow tells findings as they come: it goes with --format {listing(LIVE, 'or')}")
     if options.engine != "local":
         raise click.UsageError("--follow goes with the local engine")
+
+
+def _envelope(options: Options) -> Envelope | None:
+    """Where frames stand in the lines; None: where they usually do."""
+    if options.frame_path is None:
+        return None
+    from .envelope import Envelope, pointer, words
+
+    try:
+        direction = None if options.dir_path is None else pointer(options.dir_path)
+        return Envelope(pointer(options.frame_path), direction, words(options.c2s, options.s2c))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _chosen(names: Sequence[str], revision: str) -> Sequence[str]:
@@ -164,6 +194,7 @@ def _setups(
     chosen: Sequence[str],
     options: Options,
     opener: Opener | None,
+    envelope: Envelope | None,
     *,
     quick: bool,
 ) -> list[Setup]:
@@ -181,6 +212,7 @@ def _setups(
             max_line=options.max_line,
             listed=options.max_findings,
             opener=opener,
+            envelope=envelope,
         )
         for protocol in protocols(bundles, chosen)
     ]

@@ -57,7 +57,7 @@ class Examiner:
             self._judgement.pending = pending
         self._observer = setup.observer()
         self._shortcut: Shortcut | None = None
-        if setup.quick and self._observer is None:
+        if setup.quick and self._observer is None and setup.envelope is None:
             from .shortcut import Shortcut
 
             self._shortcut = Shortcut(setup.protocol, self._judgement.pending, self._follower, self._part)
@@ -72,14 +72,16 @@ class Examiner:
             return
         lines = batch.lines
         self._number += len(lines)
+        envelope = self._setup.envelope
         at, offset = 0, batch.offset
         for index in self._missed(batch, first):
-            offset += sum(map(len, lines[at:index])) + index - at  # a line feed each
+            offset += sum(map(len, lines[at:index]))
             at = index
-            terminated = batch.terminated or index + 1 < len(lines)
-            row = read_line(lines[index], first + index + 1, offset, terminated=terminated)
+            terminated = lines[index].endswith(b"\n")
+            line = lines[index][:-1] if terminated else lines[index]
+            row = read_line(line, first + index + 1, offset, terminated=terminated, envelope=envelope)
             if row is not None:
-                self._row(row, lines[index], offset)
+                self._row(row, line, offset)
 
     def _missed(self, batch: Batch, first: int) -> Iterable[int]:
         """The indexes of lines that no shortcut accepts. Each is judged before the next one is asked for."""
@@ -91,7 +93,8 @@ class Examiner:
         """Judge a response on which an earlier part of the log could give no verdict."""
         self._judgement.alike = late.alike
         self._follower.operations.conversation = late.conversation
-        row = read_line(late.data, late.line, late.offset, terminated=late.terminated)
+        envelope = self._setup.envelope
+        row = read_line(late.data, late.line, late.offset, terminated=late.terminated, envelope=envelope)
         if row is not None:
             self._row(row, late.data, late.offset)
 

@@ -38,8 +38,8 @@ class Problem:
 class Finding:
     """A problem in its place: the fields of a finding in the JSON report.
 
-    `line` counts line feeds from 1; 0 is the file as a whole. `path` is a JSONPath from the frame, not from the row around it.
-    `method` of a response is the method of the request it answers.
+    `line` counts line feeds from 1; 0 is the file as a whole. `path` is a JSONPath from the frame, not from the row around it;
+    in a report on lines with an `Envelope`, from the line. `method` of a response is the method of the request it answers.
     """
 
     file: str

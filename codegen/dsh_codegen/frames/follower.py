@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
-from .look import Look, Parsed, each_key
+from .look import Look, Parsed, each_key, the_key
 from .operations import Operation, Operations, Tell
 from .paths import EACH, Scalar, values
 from .sequencing import Event, SequenceRule, Sequencing
@@ -64,10 +64,13 @@ class Follower:
         If the next ones are the same, all that they change is where they were made last. So whoever makes many may set
         `repeated_at` instead, as long as `repeating` is their moves.
         """
-        self.settle()
-        for move in moves:
-            move(None, line)
-        self.repeating = moves
+        if self.repeating is moves:
+            self.repeated_at = line
+        elif moves:
+            self.settle()
+            for move in moves:
+                move(None, line)
+            self.repeating = moves
 
     def settle(self) -> None:
         """Make up for moves that were only noted: something else comes, or the end."""
@@ -178,25 +181,37 @@ class Follower:
         return lambda _frame, _line: names.add(name)
 
     def _keyed(self, paths: tuple[str, ...], operation: Operation, look: Look) -> Move:
-        find_keys = each_key(paths, look)
         rising = [(index, look.values(str(self.rules[index].rising))) for index in operation.rising]
         operations, records = self.operations, self.operations.records
         after, number = operation.after, operation.number
+        find_key = the_key(paths, look)
 
-        def move(frame: Any, line: int) -> None:
-            for key in find_keys(frame):
+        if find_key is not None and not rising:
+
+            def move_one(frame: Any, line: int) -> None:
+                key = find_key(frame)
+                if key is None:
+                    return
                 record = records.get(key)
                 if record is None:
                     record = operations.record(key)
-                for index, find_values in rising:
-                    for value in find_values(frame):
-                        operations.rise(record, key, index, value, line)
                 following = after.get(record.state)
                 if following is None:
                     operations.advance(record, key, operation, line)
                 else:
                     record.state = following
                     record.lines[number] = line
+
+            return move_one
+        find_keys = each_key(paths, look)
+
+        def move(frame: Any, line: int) -> None:
+            for key in find_keys(frame):
+                record = operations.record(key)
+                for index, find_values in rising:
+                    for value in find_values(frame):
+                        operations.rise(record, key, index, value, line)
+                operations.advance(record, key, operation, line)
 
         return move
 

@@ -55,10 +55,10 @@ def classify(value: Json) -> Frame:
 def id_key(value: Json) -> IdKey | None:
     """An id as its readers compare it; None if it is no id."""
     match value:
-        case bool() | None:
-            return None
         case str():
             return ("string", value)
+        case bool() | None:
+            return None
         case int() | float():
             try:
                 return ("number", float(value))

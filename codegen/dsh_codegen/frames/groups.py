@@ -54,7 +54,12 @@ class Group:
 
 def key_of(finding: Finding) -> Key:
     """The group that a finding belongs to."""
-    return Key(finding.rule, finding.severity, finding.method, _INDEX.sub("[*]", finding.path), finding.schema)
+    return Key(finding.rule, finding.severity, finding.method, alike(finding.path), finding.schema)
+
+
+def alike(path: str) -> str:
+    """What a path has in common with others: any index is `[*]`."""
+    return _INDEX.sub("[*]", path)
 
 
 def about_order(rule: str) -> str:

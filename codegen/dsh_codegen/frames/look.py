@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import Any, Final, Protocol, cast
+from typing import Any, Protocol, cast
 
 from . import paths as parsed
 from .paths import EACH, SCALARS, Key
@@ -18,6 +18,10 @@ class Look(Protocol):
         """What finds the value at a path without `[*]`, whatever it is."""
         ...
 
+    def each(self, paths: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+        """The same for several paths."""
+        ...
+
     def values(self, path: str) -> Callable[[Any], Sequence[Any]]:
         """What finds the scalars at a path."""
         ...
@@ -29,35 +33,51 @@ class Parsed:
     one = staticmethod(parsed.one)
     values = staticmethod(parsed.values)
 
+    def each(self, paths: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+        """Like `Look.each`."""
+        return several([self.one(path) for path in paths])
 
-def each_key(paths: tuple[str, ...], look: Look) -> Callable[[Any], Iterable[KeyOrPart]]:
-    """What finds the keys in a frame: mostly one."""
+
+def several(finders: Sequence[Callable[[Any], Any]]) -> Callable[[Any], tuple[Any, ...]]:
+    """What finds a value with each of these."""
+    return lambda frame: tuple([find(frame) for find in finders])
+
+
+def the_key(paths: tuple[str, ...], look: Look) -> Callable[[Any], KeyOrPart | None] | None:
+    """What finds the key in a frame, and None in one that has none. None for a function: there may be several, see
+    `each_key`.
+    """
     if not paths:
-        return _the_only_key
+        return _no_parts
     if any(EACH in path for path in paths):
-        finders = [look.values(path) for path in paths]
-        if len(finders) == 1:
-            return finders[0]
-        return lambda frame: product(*(finder(frame) for finder in finders))
-    ones = [look.one(path) for path in paths]
-    if len(ones) == 1:
-        (only,) = ones
+        return None
+    if len(paths) == 1:
+        one = look.one(paths[0])
 
-        def find_one(frame: Any) -> Iterable[KeyOrPart]:
-            found = only(frame)
-            return cast("Iterable[KeyOrPart]", (found,)) if found.__class__ in SCALARS else ()
+        def find_one(frame: Any) -> KeyOrPart | None:
+            found = one(frame)
+            return cast("KeyOrPart", found) if found.__class__ in SCALARS else None
 
         return find_one
+    each = look.each(paths)
 
-    def find(frame: Any) -> Iterable[KeyOrPart]:
-        found = tuple([one(frame) for one in ones])
-        return (found,) if all(part.__class__ in SCALARS for part in found) else ()
+    def find(frame: Any) -> KeyOrPart | None:
+        found = each(frame)
+        return found if SCALARS.issuperset(map(type, found)) else None
 
     return find
 
 
-def _the_only_key(_frame: Any) -> Sequence[Key]:
-    return _NO_PARTS
+def each_key(paths: tuple[str, ...], look: Look) -> Callable[[Any], Iterable[KeyOrPart]]:
+    """What finds the keys in a frame."""
+    only = the_key(paths, look)
+    if only is not None:
+        return lambda frame: () if (key := only(frame)) is None else (key,)
+    finders = [look.values(path) for path in paths]
+    if len(finders) == 1:
+        return finders[0]
+    return lambda frame: product(*(finder(frame) for finder in finders))
 
 
-_NO_PARTS: Final[Sequence[Key]] = ((),)
+def _no_parts(_frame: Any) -> Key:
+    return ()

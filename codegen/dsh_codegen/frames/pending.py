@@ -69,7 +69,9 @@ class Pending:
 
     def only(self, direction: Direction | None, key: IdKey) -> Asked | None:
         """The request that a response in `direction` answers, if there is exactly one that it can be."""
-        found = [asked for sender in _senders(direction) for asked in self._waiting.get((sender, key), ())]
+        found: list[Asked] = []
+        for sender in _senders(direction):
+            found += self._waiting.get((sender, key), ())
         return found[0] if len(found) == 1 else None
 
     def answered(self, key: IdKey, asked: Asked) -> None:

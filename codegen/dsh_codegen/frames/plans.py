@@ -18,7 +18,9 @@ from .struct_look import Condition, StructLook, attributes, guarded
 
 @dataclass(slots=True)
 class Plan:
-    """What to do with the frames of one class.
+    """What to do with the frames of one class, or with the responses to one method that have a result, or have none.
+
+    Of responses only the result was decoded, into `result`, and moves take that instead of a frame.
 
     `arm` finds the value that tells the moves, if one does: by its class, if it is a tagged object, else by itself, if it is
     one of the `values` that events ask for.
@@ -61,7 +63,7 @@ class Plans:
         self._structs = protocol.structs
         self._follower = follower
         self.calls: Final[dict[type, Plan]] = {}
-        self.answers: Final[dict[str, Plan]] = {}
+        self.answers: Final[dict[tuple[str, bool], Plan]] = {}
         self.crowd = Crowd()
 
     def of(self, frame: Any) -> Plan:
@@ -94,7 +96,7 @@ class Plans:
         return None
 
     def _look(self, plan: Plan, frame: Any, arm: Any) -> StructLook:
-        return StructLook(self._structs, frame.__class__, plan.arm_path, arm.__class__)
+        return StructLook(self._structs, frame.__class__, plan.arm_path, arm.__class__, "result" if plan.result else "")
 
     def _certain(self, plan: Plan, frame: Any, arm: Any) -> tuple[list[Event], list[Move]]:
         """Which events frames are whose arm is of that class; and moves for those that they may be."""
@@ -103,7 +105,7 @@ class Plans:
         certain: list[Event] = []
         moves: list[Move] = []
         for event in plan.events:
-            conditions: list[Condition] = []
+            conditions: list[Condition] = [] if event.has is None or plan.result else [look.has(event.has)]
             for path, value in event.where:
                 parent, _, member = path.rpartition(".")
                 if plan.values and path == plan.arm_path:
@@ -120,12 +122,14 @@ class Plans:
                     certain.append(event)
         return certain, moves
 
-    def of_answer(self, name: str) -> Plan | None:
-        """The plan for the responses to requests of a method."""
+    def of_answer(self, name: str, *, failed: bool) -> Plan | None:
+        """The plan for the responses to requests of a method, of those with a result or of those with an error."""
         method = self._protocol.methods.get(name)
         if method is None or method.result is None:
             return None
-        plan = self.answers[name] = Plan(False, name, method.direction, result=method.result)
+        member = "error" if failed else "result"
+        events = [event for event in self._follower.events("response", name) if event.has in (None, member)]
+        plan = self.answers[name, failed] = Plan(False, name, method.direction, events, result=method.result)
         return plan
 
     def moves(self, plan: Plan, frame: Any, arm: Any) -> tuple[list[Move], Sequence[Move]]:

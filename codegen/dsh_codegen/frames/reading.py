@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from ..markup.text import harmless
+from .depth import at_any_depth
 from .findings import Problem
 from .wording import Json, show
 
@@ -50,6 +51,12 @@ class Text:
 
     def parse(self) -> Json | Problem:
         """The JSON value, or why there is none."""
+        try:
+            return at_any_depth(self._parse)
+        except RecursionError:
+            return Problem("json/nesting", "the line is nested too deeply to be read")
+
+    def _parse(self) -> Json | Problem:
         text = self.full.strip(BLANKS)
         try:
             value: Json = _DECODER.decode(text)
@@ -57,8 +64,6 @@ class Text:
             return self._explain(text, error)
         except _NotJsonError as error:
             return Problem("json/syntax", f"the line is not JSON: {error} is no JSON number")
-        except RecursionError:
-            return Problem("json/nesting", "the line is nested too deeply to be read")
         except ValueError:  # Python refuses to convert integers of more than 4,300 digits
             return Problem("json/number", "the line has an integer of too many digits to be read")
         return value
@@ -124,7 +129,7 @@ _EXPECTED: Final = {
 def _is_value(text: str) -> bool:
     try:
         _DECODER.raw_decode(text.lstrip(BLANKS))
-    except (ValueError, RecursionError, _NotJsonError):
+    except (ValueError, _NotJsonError):
         return False
     return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .findings import RULES, Finding, Rule
 from .groups import Group, about_order
@@ -12,6 +12,8 @@ from .summary import Summary
 
 if TYPE_CHECKING:
     from .observed import Observed
+
+_STRICT: Final = "strict/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Report:
     each file with findings stands. `candidates` are the revisions
     that fit the logs best, oldest first; more than one: the logs do not tell which it is, and `revision` is the newest of them.
     `partial` says, in a sentence, why only a part of the input is covered. `sequencing` are the rules on the order of frames
-    that hold for the revision, by id.
+    that hold for the revision, by id. `strict`: what goes beyond the protocol was looked for, too.
     """
 
     revision: str
@@ -33,6 +35,7 @@ class Report:
     partial: str | None = None
     observed: Observed | None = None
     sequencing: Mapping[str, Rule] = field(default_factory=dict[str, Rule])
+    strict: bool = False
 
     @property
     def ambiguous(self) -> bool:
@@ -42,7 +45,8 @@ class Report:
     @property
     def rules(self) -> Mapping[str, Rule]:
         """Every rule that was checked, by its id."""
-        return {**RULES, **self.sequencing}
+        always = {name: rule for name, rule in RULES.items() if self.strict or not name.startswith(_STRICT)}
+        return {**always, **self.sequencing}
 
     def findings(self) -> Iterator[Finding]:
         """The findings that are listed, in the order of the input: by file, then by line; what is about its place comes

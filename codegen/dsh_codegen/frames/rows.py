@@ -2,21 +2,27 @@
 
 A line is a bare frame or a row of a capture, `{"ts": …, "dir": "c2s"|"s2c", "frame": …}`. Rows with `"frame": null` are
 markers: `eof` and `exit` carry no frame; `raw` is the text of a line that its recorder could not read, and is read again here;
-`partial` says that no line feed ended the line. Without any of these null is what was on the wire.
+`partial` says that no line feed ended the line. Without any of these null is what was on the wire. With an `Envelope` each line
+is a row of another form, in which the same may stand beside the frame.
 
 Nothing that a line holds makes this raise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET
 
 from .findings import Direction, Problem
 from .reading import Text
 from .wording import Json, show
+
+if TYPE_CHECKING:
+    from .envelope import Envelope
 
 MAX_LINE: Final = 32 * 1024 * 1024
 """The default for the longest line that is read, in bytes without its line feed."""
@@ -48,8 +54,11 @@ def overlong(line: int, size: int, max_line: int) -> Row:
     return Row(line, size, "skipped", problems=(Problem("line/too-long", message),))
 
 
-def read_line(line: bytes, number: int, offset: int, *, terminated: bool) -> Row | None:
-    """The row of line `number`, which begins at byte `offset` of its file; None for a blank line and a marker row."""
+def read_line(line: bytes, number: int, offset: int, *, terminated: bool, envelope: Envelope | None = None) -> Row | None:
+    """The row of line `number`, which begins at byte `offset` of its file; None for a blank line and a marker row.
+
+    `envelope` None: it is a bare frame or a row of a capture.
+    """
     problems: tuple[Problem, ...] = ()
     value: Json
     try:
@@ -65,6 +74,8 @@ def read_line(line: bytes, number: int, offset: int, *, terminated: bool) -> Row
             return Row(number, len(line), "unreadable", problems=(*problems, parsed), terminated=terminated)
         value = parsed
     row = Row(number, len(line), "frame", value=value, problems=problems, terminated=terminated)
+    if envelope is not None:
+        return _enveloped(value, envelope, row)
     return _capture_row(value, row) if _is_capture_row(value) else row
 
 
@@ -98,7 +109,27 @@ def _capture_row(row: Any, line: Row) -> Row | None:
     problems = line.problems
     if direction is None:
         problems += (Problem("row/shape", f'the row has "dir": {show(row["dir"])}, expected "c2s" or "s2c"'),)
-    value = row.get("frame")
+    return _carried(row.get("frame"), row, line, direction, problems, row.get("ts"))
+
+
+def _enveloped(value: Json, envelope: Envelope, line: Row) -> Row | None:
+    """The frame that a line with an envelope tells of."""
+    row, frame = envelope.opened(value)
+    if frame is UNSET:
+        if not any(marker in row for marker in _MARKERS):
+            return replace(line, state="unreadable", value=None, problems=(*line.problems, envelope.no_frame()))
+        frame = None
+    sent = envelope.sent(value)
+    time = value.get("ts") if isinstance(value, dict) else None
+    if isinstance(sent, Problem):
+        return _carried(frame, row, line, None, (*line.problems, sent), time)
+    return _carried(frame, row, line, sent, line.problems, time)
+
+
+def _carried(
+    value: Json, row: Mapping[str, Json], line: Row, direction: Direction | None, problems: tuple[Problem, ...], time: Json
+) -> Row | None:
+    """The row of a frame, or if `value` is null, of what `row`, in which that stands, says of it."""
     state: State = "frame"
     raw = row.get("raw")
     if value is None and isinstance(raw, str):
@@ -116,4 +147,4 @@ def _capture_row(row: Any, line: Row) -> Row | None:
     if state == "frame" and row.get("partial"):
         problems += (Problem("json/torn", "the frame was not ended by a line feed, so its reader discards it"),)
         state = "unreadable"
-    return Row(line.line, line.size, state, direction, value, problems, line.terminated, row.get("ts"))
+    return Row(line.line, line.size, state, direction, value, problems, line.terminated, time)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from itertools import chain
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .engine import Joiner, Submit, Task, Todo, Work, one_by_one, reading, side_by_side
 from .findings import Finding
+from .groups import Group, alike
 from .plan import Log
 from .report import Report
 from .revision import choose, sampled
 from .setup import Setup
 from .words import rules
+
+if TYPE_CHECKING:
+    from .envelope import Envelope
 
 
 class Workers(Protocol):
@@ -67,6 +72,7 @@ class Run:
 
     def _report(self, best: int, candidates: Sequence[int], todo: Iterator[Work], *, endless: bool) -> Report:
         setup = self._setups[best]
+        envelope = setup.envelope
         joiner = Joiner(setup, one_log_at_a_time=not endless)
         interrupted = False
         try:
@@ -74,19 +80,21 @@ class Run:
                 for work, result in examined:
                     with reading(work):
                         found = joiner.join(work, result)
-                    self._told(work, found)
+                    self._told(work, found if envelope is None else map(envelope.placed, found))
         except KeyboardInterrupt:
             interrupted = True
         outcome = joiner.finish(ended=not interrupted)
+        groups = outcome.groups.ordered()
         return Report(
             revision=setup.protocol.revision,
             summary=outcome.summary,
-            groups=outcome.groups.ordered(),
+            groups=groups if envelope is None else [_placed(group, envelope) for group in groups],
             files=outcome.groups.files,
             candidates=tuple(self._setups[index].protocol.revision for index in candidates),
             partial=f"interrupted after {outcome.summary.frames:,} frames" if interrupted and not endless else None,
             observed=outcome.observed,
             sequencing=rules(setup.sequencing),
+            strict=setup.strict,
         )
 
     def _examined(self, setup: Setup, todo: Iterable[Work]) -> Generator[tuple[Work, Any]]:
@@ -95,3 +103,11 @@ class Run:
             return
         with self._workers(setup) as (submit, count):
             yield from side_by_side(todo, submit, count)
+
+
+def _placed(group: Group, envelope: Envelope) -> Group:
+    """A group with paths that are counted from the line."""
+    if not group.path:  # it is of further kinds
+        return group
+    path = alike(envelope.path(group.rule, group.path))
+    return replace(group, path=path, findings=list(map(envelope.placed, group.findings)))

@@ -13,6 +13,7 @@ from .sequencing import EMPTY, Sequencing
 from .source import open_local
 
 if TYPE_CHECKING:
+    from .envelope import Envelope
     from .observed import Observer
 
 
@@ -23,7 +24,8 @@ class Setup:
     `strict` makes errors of warnings and findings of undeclared members; `count_undeclared` counts frames that have any without
     that. `explain` False: only counts are wanted. `observe` looks for what the schema does not say. `quick` False: every
     line takes the long way, with the same outcome. `max_line` is in bytes; `listed` findings are kept of each group. `opener`
-    reads files of other machines.
+    reads files of other machines. `envelope` says where frames stand in lines that are neither bare frames nor capture rows;
+    such lines take the long way.
     """
 
     protocol: Protocol
@@ -36,6 +38,7 @@ class Setup:
     max_line: int = MAX_LINE
     listed: int = LISTED
     opener: Opener | None = None
+    envelope: Envelope | None = None
 
     def open(self, url: str, stop: int | None = None) -> BinaryIO:
         """Opens a file, wherever it is. `stop`: hardly more than the bytes before it are read."""

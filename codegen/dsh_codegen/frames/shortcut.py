@@ -10,7 +10,7 @@ method of which that can be said (a `Crowd`) has a way of its own through the lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ from .pending import Asked, Pending
 from .plans import Plan, Plans
 from .protocol import Protocol
 from .source import Batch
-from .structs import MISSES
+from .structs import MISSES, careful, plain
 from .summary import Summary
 
 
@@ -41,6 +41,9 @@ class Shortcut:
     def judge(self, batch: Batch, first: int) -> Iterator[int]:
         """Judge the lines that follow line `first`. Yields the indexes of those for the long way, each before going on."""
         decode = self._decoder(batch)
+        if decode is None:
+            yield from range(len(batch.lines))
+            return
         captured = self._captured
         crowd = self._plans.crowd
         of_the_crowd, look, arms = crowd.frame, crowd.look, crowd.arms
@@ -61,14 +64,15 @@ class Shortcut:
                 frame = frame.frame
             if frame.__class__ is of_the_crowd:
                 arm, key, value = look(frame)
-                record = records.get(key)
-                known = arms.get(arm.__class__)
-                if record is None or known is None:
+                try:
+                    record = records[key]
+                    after, operation, _, keyless, others = arms[arm.__class__]
+                    following = after[record.state]
+                except KeyError:
                     self._join_crowd(frame, arm, key, value, number)
                     continue
-                after, operation, _, keyless, others = known
-                following = after.get(record.state)
-                if following is None or not value > (top := record.top).last:
+                top = record.top
+                if not value > top.last:
                     self._join_crowd(frame, arm, key, value, number)
                     continue
                 record.state = following
@@ -89,7 +93,7 @@ class Shortcut:
         if of_the_crowd is not None:
             plan = self._plans.calls[of_the_crowd]
             plan.count += len(lines) - rest_lines
-            plan.bytes += sum(map(len, lines)) - rest_bytes
+            plan.bytes += sum(map(len, lines)) - rest_bytes - (len(lines) - rest_lines)  # without line feeds
         if not batch.terminated:
             yield len(batch.lines) - 1
 
@@ -103,39 +107,47 @@ class Shortcut:
                 counted.count += plan.count
                 counted.bytes += plan.bytes
 
-    def _decoder(self, batch: Batch) -> Callable[[bytes], Any]:
-        """The decoder for this file: for capture rows, or for bare frames. The first line that either accepts decides."""
+    def _decoder(self, batch: Batch) -> Callable[[bytes], Any] | None:
+        """The decoder for this file: for capture rows, or for bare frames; None while no line has told which."""
         if self._captured is None:
-            for line in batch.lines:
-                for captured, decode in ((True, self._structs.rows), (False, self._structs.frames)):
-                    try:
-                        decode(line)
-                    except MISSES:
-                        continue
-                    self._captured = captured
-                    return decode
-        return self._structs.frames if self._captured is False else self._structs.rows
+            self._captured = self._recognised(batch.lines)
+        if self._captured is None:
+            return None
+        decode = self._structs.rows if self._captured else self._structs.frames
+        return decode if plain(batch.lines) else careful(decode)
+
+    def _recognised(self, lines: Iterable[bytes]) -> bool | None:
+        """Whether frames stand in capture rows: the first line that is accepted in either way decides."""
+        for line in lines:
+            for captured, decode in ((True, self._structs.rows), (False, self._structs.frames)):
+                try:
+                    decode(line)
+                except MISSES:
+                    continue
+                return captured
+        return None
 
     def _single(self, frame: Any, line: bytes, number: int) -> bool:
         """Take a frame that is not of the crowd; False if there is something to be said about it."""
         plan = self._plans.calls.get(frame.__class__) or self._plans.of(frame)
         if plan.request and not self._ask(plan, frame, number):
             return False
-        plan.count += 1
-        plan.bytes += len(line)
         arm = None if plan.arm is None else plan.arm(frame)
         kind = arm if arm.__class__ is str and arm in plan.values else arm.__class__
+        self._take(plan, line, kind, frame, arm, number)
+        return True
+
+    def _take(self, plan: Plan, line: bytes, kind: Any, value: Any, arm: Any, number: int) -> None:
+        """Count and follow a frame, or the result of a response, of which nothing is to be said."""
+        plan.count += 1
+        plan.bytes += len(line) - 1
         known = plan.moves.get(kind)
         if known is None:
-            known = plan.moves[kind] = self._plans.moves(plan, frame, arm)
+            known = plan.moves[kind] = self._plans.moves(plan, value, arm)
         others, repeating = known
         for move in others:
-            move(frame, number)
-        if self._follower.repeating is repeating:
-            self._follower.repeated_at = number
-        else:
-            self._follower.repeat(repeating, number)
-        return True
+            move(value, number)
+        self._follower.repeat(repeating, number)
 
     def _join_crowd(self, frame: Any, arm: Any, key: Any, value: Any, line: int) -> None:
         """Take a frame of the crowd of which something is new: its arm, its key, or what that was last."""
@@ -177,16 +189,19 @@ class Shortcut:
         asked = None if key is None else self._pending.only(direction, key)
         if key is None or asked is None or asked.direction is None:
             return False
-        plan = self._plans.answers.get(asked.method) or self._plans.of_answer(asked.method)
+        failed = frame.result is msgspec.UNSET
+        plans = self._plans
+        plan = plans.answers.get((asked.method, failed)) or plans.of_answer(asked.method, failed=failed)
         if plan is None or asked.direction != plan.direction:
             return False
-        members: dict[str, Any] = {"error": None}  # that there is one is all that an event can ask for
-        if frame.result is not msgspec.UNSET:
-            if not structs.accepts(plan.result, frame.result):
+        result: Any = None
+        if not failed:
+            try:
+                result = structs.result(plan.result, frame.result)
+            except MISSES:
                 return False
-            members = {"result": msgspec.json.decode(frame.result)}
+            if plan.events and not isinstance(result, msgspec.Struct):
+                return False  # no look finds anything in it
         self._pending.answered(key, asked)
-        plan.count += 1
-        plan.bytes += len(line)
-        self._follower.frame("response", asked.method, members, number)
+        self._take(plan, line, result.__class__, result, None, number)
         return True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, cast
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Raw, Struct
 
+from .depth import at_any_depth
 from .paths import EACH, steps
 from .struct_types import ANY, Members, Typed, attribute
 
@@ -30,14 +32,14 @@ def getter(members: Mapping[type, Members], start: type, path: str) -> Callable[
         places = found
     if not places:
         return None
-    if certain:
+    if certain and not any(place.free for place in places):
         return attrgetter(".".join(map(attribute, ahead)))
     return _every(ahead) if EACH in ahead else _only(ahead)
 
 
 def _next(members: Mapping[type, Members], place: Typed, step: str) -> Iterator[tuple[Typed, bool]]:
     """What may stand one step further on, and whether it always does."""
-    if place is ANY:
+    if place.free:
         yield ANY, False
     elif step == EACH:
         if place.items is not None:
@@ -56,8 +58,8 @@ def _only(ahead: Sequence[str]) -> Callable[[Any], Any]:
 
     def find(value: Any) -> Any:
         for name, attribute_ in plan:
-            value = _inner(value, name, attribute_)
-        return value
+            value = inner(value, name, attribute_)
+        return read(value)
 
     return find
 
@@ -69,16 +71,23 @@ def _every(ahead: Sequence[str]) -> Callable[[Any], list[Any]]:
         found: list[Any] = [value]
         for name, attribute_ in plan:
             if name == EACH:
-                arrays: list[Any] = [each for each in found if isinstance(each, list)]
+                arrays: list[Any] = [each for each in map(read, found) if isinstance(each, list)]
                 found = [item for each in arrays for item in each]
             else:
-                found = [_inner(each, name, attribute_) for each in found]
-        return [each for each in found if each is not UNSET]
+                found = [inner(each, name, attribute_) for each in found]
+        return [read(each) for each in found if each is not UNSET]
 
     return find
 
 
-def _inner(value: Any, name: str, attribute_: str) -> Any:
+def inner(value: Any, name: str, attribute_: str) -> Any:
+    """The member of a value; `UNSET` if it has none, or is no object. In a struct it is that attribute."""
+    value = read(value)
     if isinstance(value, Struct):
         return getattr(value, attribute_, UNSET)
     return cast("dict[str, Any]", value).get(name, UNSET) if isinstance(value, dict) else UNSET
+
+
+def read(value: Any) -> Any:
+    """The value that is left as it stands in the line; any other as it is."""
+    return at_any_depth(json.loads, bytes(value)) if value.__class__ is Raw else value

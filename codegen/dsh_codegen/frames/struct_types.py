@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET, Struct, UnsetType, defstruct
+from msgspec import UNSET, Raw, Struct, UnsetType, defstruct
 
 from .struct_parts import Array, Map, Record, Records, Scalar, Shape, Tag
 from .struct_scalars import array_of, literal, map_of, one_of
@@ -33,8 +33,14 @@ class Typed:
     items: Typed | None = None
     values: Typed | None = None
 
+    @property
+    def free(self) -> bool:
+        """Whether it takes any JSON."""
+        return self.type is Any or self.type is Raw
 
-ANY: Final = Typed(Any)
+
+ANY: Final = Typed(Raw)
+"""Any JSON: it is checked to be that, and left as it stands in the line. Most of what is in such places is large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,7 @@ class StructTypes:
                 case Scalar():
                     types.append(part.type)
                 case Array():
-                    items = self.typed(part.items)
+                    items = Typed(Any) if part.unique and part.items.free else self.typed(part.items)
                     if items is not None and not items.differ and not (part.unique and items.structs):
                         types.append(array_of(items.type, part.limits))
                         differ = part.unique

@@ -4,7 +4,9 @@ What decodes is a frame of which nothing is to be said: one JSON value, a proper
 side and in the right way, valid params, nothing undeclared. It does not hold the other way round: what does not decode here may
 be as good, and has to be judged by somebody else.
 
-How deeply free JSON may be nested is up to msgspec: nearly as deeply as Python's recursion limit says.
+Free JSON, and the results of responses, are checked to be JSON and left as they stand in the line. What msgspec does not look
+at there is looked at here: see `plain` and `careful`. How deeply free JSON may be nested is up to msgspec, and what is on the
+stack when it is called: never as deeply as `depth` goes for the reference, which starts on an empty stack.
 
 Responses don't say what they answer, so only their envelope is judged along with the line. Their result is left unread, and
 `accepts` or `result` has to be asked about it.
@@ -12,6 +14,7 @@ Responses don't say what they answer, so only their envelope is judged along wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -29,7 +32,12 @@ from .tags import Schema
 MISSES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """All that is raised for a line or a result that is not accepted. (`msgspec.ValidationError` is a `DecodeError`.)"""
 
+_TWO_DIGITS: Final = re.compile(rb"[0-9]{2}")
+
 Decode: TypeAlias = Callable[[bytes], Any]
+
+MOST_DIGITS: Final = 4_300
+"""Python reads no integers that are longer, so a line with one is none that can be read."""
 
 
 class Structs:
@@ -41,7 +49,8 @@ class Structs:
     - `response_rows` and `responses` do so for responses, which have `jsonrpc`, `id`, and either `result`, a `msgspec.Raw` that
       was not looked at, or `error` with `code` and `message`. In rows their direction is either.
 
-    A member that is absent is `msgspec.UNSET`. All four raise one of `MISSES` for a line that they don't accept.
+    A member that is absent is `msgspec.UNSET`. All four raise one of `MISSES` for a line that they don't accept. `rows` and
+    `frames` are for lines that are `plain`; for others, `careful` makes of them what can be relied upon.
     """
 
     def __init__(self, bundle: Schema) -> None:
@@ -52,8 +61,8 @@ class Structs:
         response = made.response()
         self.frames: Final = _decoder(made.frames("c2s", "s2c"))
         self.rows: Final = _decoder(made.rows())
-        self.responses: Final = _whole(_decoder([response]))
-        self.response_rows: Final = _whole(_decoder([made.response_row(response)]))
+        self.responses: Final = careful(_decoder([response]))
+        self.response_rows: Final = careful(_decoder([made.response_row(response)]))
         self.calls: Final[Mapping[type, Call]] = made.calls
         self.tags: Final[Mapping[type, tuple[str, Tag]]] = self._types.tags
         """The classes of objects that were chosen by a tag -> the member that is the tag, and its value."""
@@ -83,25 +92,50 @@ class Structs:
         """A function that finds what stands at a path, such as `params.event.seq`, in an instance of a struct of this bundle.
 
         Members have their names on the wire. The function gives `msgspec.UNSET` where nothing stands; with `[*]` in the path,
-        which is each item of an array, it gives a list of what there is. None for a function: nothing can ever stand there.
+        which is each item of an array, it gives a list of what there is. None for a function: nothing can ever stand there, or
+        the class is none of a struct.
         """
-        return getter(self._types.members, class_, path)
+        return getter(self._types.members, class_, path) if class_ in self._types.members else None
 
 
 def _decoder(structs: Sequence[type[Struct]]) -> Decode:
     return msgspec.json.Decoder(one_of(structs)).decode if structs else _refuse
 
 
-def _whole(decode: Decode) -> Decode:
-    """Msgspec does not look for bytes that are no UTF-8 in what it leaves unread, which may come twice; this does."""
+def plain(lines: Sequence[bytes]) -> bool:
+    """Whether no line has what msgspec would not notice in free JSON: bytes that are no UTF-8, integers of too many digits."""
+    foreign = [line for line in lines if not line.isascii()]
+    long = [line for line in lines if len(line) > MOST_DIGITS]
+    return all(map(_is_text, foreign)) and not any(map(_has_long_integer, long))
 
-    def decode_whole(line: bytes) -> Any:
+
+def careful(decode: Decode) -> Decode:
+    """The same for any line. All of it is looked at: a member may come twice, and then the first one leaves no trace."""
+
+    def decode_carefully(line: bytes) -> Any:
         decoded = decode(line)
-        if not line.isascii():
-            line.decode()
+        if not plain([line]):
+            raise msgspec.DecodeError
         return decoded
 
-    return decode_whole
+    return decode_carefully
+
+
+def _is_text(line: bytes) -> bool:
+    """Whether a line is UTF-8."""
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _has_long_integer(line: bytes) -> bool:
+    """Whether a line may have more than `MOST_DIGITS` digits in a row: then they fill one of the blocks of half that length."""
+    half = MOST_DIGITS // 2
+    if _TWO_DIGITS.search(line[::half]) is None:  # nearly always so, which spares a look at the blocks
+        return False
+    return any(line[start : start + half].isdigit() for start in range(0, len(line), half))
 
 
 def _refuse(_line: object) -> NoReturn:

@@ -31,7 +31,8 @@ def write_text(agreements: Agreements, stream: TextIO) -> None:
             for each in agreement.differences:
                 stream.write(f"{harmless(each.where)}: {each.severity}: {each.category}: {harmless(each.consequence)}\n")
                 stream.writelines(f"    {side:<10} {harmless(_said(text))}\n" for side, text in each.texts)
-                stream.write(f"    {'at':<10} {', '.join([each.pointer, *(_spot(place) for _, place in each.places)])}\n")
+                places = [harmless(each.pointer), *(_spot(place) for _, place in each.places)]
+                stream.write(f"    {'at':<10} {', '.join(places)}\n")
     for agreement in agreements:
         stream.write(f"{summary(agreement)}\n")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ConfigError, suggestion
+from ..markup.text import harmless
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -59,7 +60,7 @@ def _make(revision: Revision, config: Config, findings: list[str], *, scored: bo
     from .files import proven
 
     found, schema = proven(revision, config.python_package)
-    click.echo(f"{revision.name}: {len(found)} vectors, {sum(vector.valid for vector in found)} of them valid")
+    _say(f"{revision.name}: {len(found)} vectors, {sum(vector.valid for vector in found)} of them valid")
     if scored:
         from .score import score
 
@@ -70,16 +71,16 @@ def _make(revision: Revision, config: Config, findings: list[str], *, scored: bo
 
 def _survivors(score: Score) -> list[str]:
     """Show a score; the survivors that nothing explains."""
-    click.echo(
+    _say(
         f"{score.revision}: {score.killed} of {score.sites} mutants noticed, {len(score.equivalent)} proven to change nothing, "
         f"{len(score.unexplained)} missed: {score.share:.2%}"
     )
     for each in score.equivalent:
         reason = each.equivalent.reason if each.equivalent else ""
-        click.echo(f"  changes nothing: {each.pointer}: {each.operator}: {reason}")
+        _say(f"  changes nothing: {each.pointer}: {each.operator}: {reason}")
     missed = [f"{each.pointer}: {each.operator}" for each in score.unexplained]
     for line in missed:
-        click.echo(f"  missed: {line}")
+        _say(f"  missed: {line}")
     return missed
 
 
@@ -91,7 +92,7 @@ def _write(out: Path, made: dict[str, tuple[Vector, ...]], known: dict[str, Any]
     ordered = {each.name: summaries[each.name] for each in revisions.all if each.name in summaries}
     files = {file_name(name): text(found) for name, found in made.items()}
     (count,) = replace_files([Change(out.resolve(), {**files, SUMMARY: summary_text(ordered)})])
-    click.echo(f"{out}: {f'{count} of {len(files) + 1} files changed' if count else 'up to date'}")
+    _say(f"{out}: {f'{count} of {len(files) + 1} files changed' if count else 'up to date'}")
     return []
 
 
@@ -104,7 +105,11 @@ def _compare(out: Path, made: dict[str, tuple[Vector, ...]], known: dict[str, An
         if file.is_file() and file.read_bytes() != text(found).encode():
             stale.append(f"{file}: differs")
     for line in stale:
-        click.echo(line)
+        _say(line)
     if stale:
-        click.echo(f"To make them follow the schema, run: dsh-codegen vectors --out {out}")
+        _say(f"To make them follow the schema, run: dsh-codegen vectors --out {out}")
     return stale
+
+
+def _say(line: str) -> None:
+    click.echo(harmless(line))

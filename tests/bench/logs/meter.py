@@ -36,7 +36,9 @@ def run(command: list[str], limit: float, output: str) -> dict[str, Any]:
     ended = threading.Event()
     with Path(output).open("wb") as stdout, tempfile.TemporaryFile() as stderr:
         start = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True, env=environment()
+        )
         watch = threading.Thread(target=look, args=(process.pid, peaks, ended), daemon=True)
         watch.start()
         alarm = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
@@ -57,6 +59,11 @@ def run(command: list[str], limit: float, output: str) -> dict[str, Any]:
         "status": process.returncode,
         "errors": errors,
     }
+
+
+def environment() -> dict[str, str]:
+    """That of the command: Python may keep what it compiles, as it does of packages that are installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def look(pid: int, peaks: dict[int, int], ended: threading.Event) -> None:

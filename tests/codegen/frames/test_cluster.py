@@ -155,6 +155,12 @@ def test_one_log_in_several_pieces(here: Any, large: Path) -> None:
     assert rules["result/schema"] >= 1  # and the last response, which is known by it
 
 
+def test_frames_at_another_place(here: Any, large: Path) -> None:
+    report = same_everywhere(here, "--revision", REVISION, "--frame-path", "/frame", "--dir-path", "/dir", large)
+    assert told(report) == told(run("--revision", REVISION, large).stdout)
+    assert {each["path"].split(".")[1] for each in json.loads(report)["findings"] if each["path"] != "$"} == {"frame"}
+
+
 def test_many_small_logs(here: Any, tmp_path: Path) -> None:
     lines = list(sessions(30, dirty=True))
     for host in range(40):

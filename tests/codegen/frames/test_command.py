@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -157,6 +158,14 @@ def test_a_narrow_encoding_loses_nothing(tmp_path: Path) -> None:
     found = subprocess.run([*COMMAND, path], cwd=ROOT, env=environment, capture_output=True, check=False)
     assert (found.returncode, found.stderr) == (1, b"")
     assert b"\\u4f1a\\u8bdd" in found.stdout
+
+
+@pytest.mark.parametrize("name", ["::error::x", "a ##[error]x", "##vso[task.complete]"])
+def test_the_name_of_a_log_commands_no_build(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(log("{bad}"))
+    for format_ in ("text", "junit", "markdown", "json"):
+        assert not re.search(r"^::|##\w*\[", run("--format", format_, name).stdout, re.MULTILINE)
 
 
 def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not() -> None:

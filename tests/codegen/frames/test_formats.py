@@ -31,6 +31,8 @@ from dsh_codegen.markup.text import harmless
 from tests import public_schemas
 
 RULE: Final = "params/schema"
+CHECKED: Final = [rule for rule in RULES if not rule.startswith("strict/")]
+"""The rules that are checked without --strict."""
 
 
 def finding(line: int = 1, **fields: Any) -> Finding:
@@ -209,7 +211,7 @@ def test_junit_has_a_case_a_rule_and_only_errors_fail() -> None:
     late = finding(4, rule="sequence/turns", severity="warning", message="late")
     root = public_schemas.junit(written(report(*SOME, late, unlisted=7, sequencing=extra), "junit"))
     cases = {case.get("name"): case for case in root.iter("testcase")}
-    assert cases.keys() == {"input/whole", *RULES, *extra}
+    assert cases.keys() == {"input/whole", *CHECKED, *extra}
     assert [name for name, case in cases.items() if case.find("failure") is not None] == [RULE]
     failure = root.find(f".//testcase[@name='{RULE}']/failure")
     assert failure is not None
@@ -226,6 +228,14 @@ def test_junit_has_a_case_a_rule_and_only_errors_fail() -> None:
     assert (properties["revision"], properties["frames"]) == ("1", "1204")
 
 
+def test_rules_that_only_strict_asks_for_are_listed_only_with_it() -> None:
+    for strict, listed in ((False, CHECKED), (True, list(RULES))):
+        of = report(*SOME, strict=strict)
+        cases = [case.get("name") for case in public_schemas.junit(written(of, "junit")).iter("testcase")]
+        assert cases == ["input/whole", *listed]
+        assert [rule["id"] for rule in public_schemas.sarif(written(of, "sarif"))["tool"]["driver"]["rules"]] == listed
+
+
 def test_junit_is_ascii() -> None:
     text = written(report(finding(message="é😀&<>\"'")), "junit")
     assert text.isascii()
@@ -238,7 +248,7 @@ def test_sarif_names_rules_places_and_numbers() -> None:
     of = report(*SOME, rich, again, unlisted=5, sequencing={"sequence/x": Rule("In order.")})
     run = public_schemas.sarif(written(of, "sarif"))
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
-    assert list(rules) == [*RULES, "sequence/x"]
+    assert list(rules) == [*CHECKED, "sequence/x"]
     assert rules["json/torn"]["defaultConfiguration"]["level"] == "warning"
     assert rules["json/torn"]["properties"]["protocol"] == ["T1", "T13"]
     assert rules["json/torn"]["help"]["text"].endswith("It rests on the rules T1, T13 of PROTOCOL.md.")
@@ -333,8 +343,8 @@ def test_markdown_has_a_row_a_group() -> None:
 HOSTILE: Final = [
     "\x1b]0;x\x07", "\x9b2J", "\u202e", "\ud800", "\udcff", "\x00", "\ufffe", "\n", "\r\n", "\u2028", "😀", "é",
     "`", "``", "|", "\\", "\\|", "<img src=x onerror=y>", "</code>", "<!--", "]]>", "&amp;", "&#96;", '"', "'",
-    "::error file=x::y", "##[error]", "%0A", "%", ",", ":", "@someone", "#1", "https://example.org", "www.example.org",
-    "[a](b)", "**", "_", "~~", "\\ud800", "../", "//", "s3://bucket/k y%zz",
+    "::error file=x::y", " ::error::", "##[error]", "##vso[task.complete]", "%0A", "%", ",", ":", "@someone", "#1",
+    "https://example.org", "www.example.org", "[a](b)", "**", "_", "~~", "\\ud800", "../", "//", "s3://bucket/k y%zz",
 ]  # fmt: skip
 HOSTILE_TEXT: Final = st.lists(
     st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(exclude_categories=()), max_size=8)), max_size=4
@@ -364,6 +374,8 @@ def test_every_format_is_harmless_and_can_be_read(findings: list[Finding], parti
         text = written(of, format_)
         assert text == written(of, format_)
         assert all(char.isprintable() or char == "\n" for char in text), format_
+        assert not re.search(r"##\w*\[", text), format_
+        assert format_ == "github" or not re.search(r"^\s*::", text, re.MULTILINE), format_
         assert text.endswith("\n")
         if format_ in READERS:
             READERS[format_](text, of)

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator, SchemaError
 
 from dsh_codegen.frames.compiled import Compiled
-from dsh_codegen.frames.structs import MISSES, Structs
+from dsh_codegen.frames.structs import MISSES, Structs, careful
 from tests.codegen.frames.lanes import LOGS, Reference, bundle, dump, effort, mutant, words_of
 from tests.codegen.frames.random_schemas import random_bundle, random_value
 from tests.vectors.corpus import NAMES, each_revision, vectors
@@ -40,8 +40,8 @@ class Lanes:
 
     def _calls(self, line: bytes) -> Iterator[str]:
         for name, decode, takes in (
-            ("rows", self.structs.rows, self.reference.takes_row),
-            ("frames", self.structs.frames, self.reference.takes_line),
+            ("rows", careful(self.structs.rows), self.reference.takes_row),
+            ("frames", careful(self.structs.frames), self.reference.takes_line),
         ):
             try:
                 decoded = decode(line)

@@ -58,7 +58,7 @@ def read(file: InputFile, max_line: int = MAX_LINE) -> tuple[bytes, list[Problem
             continue
         for batch in batches(each, max_line):
             assert not isinstance(batch, Overlong)
-            out.append(b"\n".join(batch.lines) + b"\n" * batch.terminated)
+            out += batch.lines
     return b"".join(out), problems
 
 

@@ -10,7 +10,10 @@ import pytest
 from dsh_codegen.frames.findings import Finding
 from dsh_codegen.frames.groups import MOST_GROUPS, OTHER, Groups
 from dsh_codegen.frames.protocol import Protocol
+from dsh_codegen.frames.sequencing import load_sequencing
 from dsh_codegen.frames.setup import Setup
+from tests.codegen.frames.sequence_logs import bundle
+from tests.codegen.frames.test_stream import TABLE
 from tests.codegen.frames.toy import BUNDLE, NAME, arm, log, ref, report, request, row
 
 ASK = {"sessionId": "s", "blocks": []}
@@ -65,6 +68,16 @@ def test_all_files_are_one_report(tmp_path: Path) -> None:
         ("a", 2, "request/unanswered"),
     ]
     assert (found.summary.files, found.summary.frames, found.summary.errors, found.summary.notes) == (3, 3, 2, 1)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("revision", ["0.1.1", "0.2.1"])
+def test_a_report_names_the_rules_that_were_checked(revision: str, strict: bool, tmp_path: Path) -> None:
+    sequencing = load_sequencing(TABLE, revision)
+    (tmp_path / "log.jsonl").touch()
+    found = report([Setup(Protocol(revision, bundle(revision)), sequencing, strict=strict)], tmp_path)
+    assert ("sequence/jobs" in found.rules) is (revision == "0.2.1")
+    assert ("strict/unknown-member" in found.rules) is strict
 
 
 def finding(line: int = 1, **fields: Any) -> Finding:

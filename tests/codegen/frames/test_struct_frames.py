@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from dsh_codegen.frames.structs import MISSES, Structs
+from dsh_codegen.frames.structs import MISSES, MOST_DIGITS, Structs, careful, plain
 from tests.codegen.frames.lanes import Reference, bundle, bundle_of
 from tests.codegen.frames.toy import BUNDLE, COUNT, DEFINITIONS, TEXT, ref
 
@@ -232,7 +232,7 @@ def test_results() -> None:
     response = TOY.responses(b'{"jsonrpc":"2.0","id":1,"result":{"id":"x"}}')
     assert TOY.accepts("AskResult", response.result)
     assert TOY.result("AskResult", response.result).id == "x"
-    assert TOY.result(None, response.result) == {"id": "x"}
+    assert bytes(TOY.result(None, response.result)) == b'{"id":"x"}'
     for bad in (b"{}", b'{"id":""}', b'{"id":"x","more":1}', b'{"id":"x"}}', b"nul", b"[" * 100_000):
         assert not TOY.accepts("AskResult", bad)
     assert not TOY.accepts(None, b"[1,]")
@@ -267,7 +267,7 @@ def suite(reference_dir: Path) -> dict[str, bytes]:
     ],
 )
 def test_what_is_no_json_is_refused_wherever_it_stands(suite: dict[str, bytes], around: bytes) -> None:
-    decoders = (TOY.frames, TOY.responses, TOY.rows, TOY.response_rows)
+    decoders = (careful(TOY.frames), TOY.responses, careful(TOY.rows), TOY.response_rows)
     reference = Reference(BUNDLE)
     taken = 0
     for data in suite.values():
@@ -279,6 +279,32 @@ def test_what_is_no_json_is_refused_wherever_it_stands(suite: dict[str, bytes], 
                     taken += 1
     if b'"params":%s,"id"' in around or b"echo" in around or b"result" in around:
         assert taken > 100
+
+
+@pytest.mark.parametrize(
+    ("free", "fine"),
+    [
+        (b'"\xe6\x97\xa5"', True),
+        (b'"\xe6\x97"', False),
+        (b"1e999", True),  # Python reads it as infinity, and free JSON may be that
+        (b"[" + b"1" * (MOST_DIGITS // 2 - 1) + b"]", True),
+        (b"[-" + b"1" * (MOST_DIGITS + 1) + b"]", False),
+        (b'{"a":' + b"9" * 3 * MOST_DIGITS + b"}", False),
+        (b'["' + b"ab12" * 3 * MOST_DIGITS + b'",3]', True),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 1, 1_000, 4_000])
+def test_free_json_that_msgspec_does_not_read_is_looked_at(free: bytes, fine: bool, before: int) -> None:
+    """Wherever it lies in the line: long integers are looked for in steps."""
+    line = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":["' + b"x" * before + b'",%s]}\n' % free
+    assert not refused(TOY.frames, line), "msgspec would take it"
+    assert plain([b"{}\n", line]) is fine
+    assert refused(careful(TOY.frames), line) is not fine
+    if fine:
+        Reference(BUNDLE).read(line)
+    else:
+        with pytest.raises(ValueError, match=r"decode|limit"):
+            Reference(BUNDLE).read(line)
 
 
 @pytest.mark.parametrize("depth", [100, 500, 100_000, 1_000_000])
