@@ -47,13 +47,24 @@ _NAMES: Final = {
 }
 
 
-def find_config(start: Path) -> Path | None:
-    """The nearest pyproject.toml at or above `start` that has the table."""
-    for folder in (start, *start.parents):
-        file = folder / "pyproject.toml"
-        if file.is_file() and _table(file) is not None:
-            return file
-    return None
+def find_config(file: Path | None) -> Config | None:
+    """The settings in `file`, or in the nearest pyproject.toml at or above the working directory that has the table.
+
+    None if there is none. Raises `ConfigError`.
+    """
+    if file is None:
+        here = working_directory()
+        for folder in (here, *here.parents):
+            nearest = folder / "pyproject.toml"
+            if nearest.is_file() and (table := _table(nearest)) is not None:
+                return _parse(table, nearest.resolve().parent, nearest)
+        return None
+    if not file.is_file():
+        raise ConfigError(f"{file}: there is no such file; --config takes a pyproject.toml")
+    table = _table(file)
+    if table is None:
+        raise ConfigError(f"{file}: it has no table [tool.{TABLE}]; add one, which may be empty")
+    return _parse(table, file.resolve().parent, file)
 
 
 def load_config(file: Path | None, **overrides: Path | None) -> Config:
@@ -64,21 +75,14 @@ def load_config(file: Path | None, **overrides: Path | None) -> Config:
     """
     here = working_directory()
     given: dict[str, Any] = {key: (here / path).resolve() for key, path in overrides.items() if path is not None}
-    chosen = file if file is not None else find_config(here)
-    if chosen is None:
+    config = find_config(file)
+    if config is None:
         if "schema" not in given and not (here / _PATHS["schema"]).exists():
             raise ConfigError(
                 f"{here}: no pyproject.toml here or above has [tool.{TABLE}], and there is no directory 'schema'; "
                 "go to your project, or use --config or --schema"
             )
         config = _parse({}, here, None)
-    elif not chosen.is_file():
-        raise ConfigError(f"{chosen}: there is no such file; --config takes a pyproject.toml")
-    else:
-        table = _table(chosen)
-        if table is None:
-            raise ConfigError(f"{chosen}: it has no table [tool.{TABLE}]; add one, which may be empty")
-        config = _parse(table, chosen.resolve().parent, chosen)
     if given.get("schema", config.schema) != config.schema:
         config = replace(config, revisions=())
     return replace(config, **given)

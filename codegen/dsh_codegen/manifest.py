@@ -6,7 +6,6 @@ that was edited by hand from one that is out of date, and a file that we made fr
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -65,6 +64,8 @@ def parse_manifest(text: str) -> Manifest | None:
 
 def digest(text: str) -> str:
     """SHA-256, hex, of a text whatever its line ends are."""
+    import hashlib  # it takes milliseconds, and who reads manifests may be in a hurry
+
     return hashlib.sha256(text.replace("\r\n", "\n").encode()).hexdigest()
 
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import tomllib
 from contextlib import chdir
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -68,9 +70,20 @@ def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     settings(inner, "[tool.other]\n")
-    assert find_config(inner) == outer
-    table = settings(inner, "[tool.dsh-codegen]\n")
-    assert find_config(inner) == table
+    with chdir(inner):
+        assert find_config(None) == find_config(outer)
+        table = settings(inner, "[tool.dsh-codegen]\n")
+        found = find_config(None)
+    assert found == find_config(table)
+    assert found is not None
+    assert found.schema == inner / "schema"
+
+
+def test_a_file_with_settings_is_read_once(tmp_path: Path) -> None:
+    settings(tmp_path, "[tool.dsh-codegen]\n")
+    with chdir(tmp_path), patch("tomllib.loads", wraps=tomllib.loads) as parse:
+        load_config(None)
+    parse.assert_called_once()
 
 
 def test_a_named_file_may_have_any_name(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ Judging the lines of a piece, `examine`, takes three lanes. A quicker one may on
 
     shortcut     `structs` decode an ordinary line and judge it in one go
     verdict      the line is read without types (`rows`, `envelope`, `reading`, `depth`) and taken for a `frame`; params
-                 and results are judged by `compiled` schemas; responses find their requests (`pending`)
+                 and results are judged by `compiled` schemas (of a union only the arms that matter: `forks`); responses find
+                 their requests (`pending`)
     judge        the reference, with explanations (`tags`, `explain`), for what the compiled ones refuse
 
 The order of frames is followed by the table of a `sequencing`: `follower` within a part, `order` across parts, `words` for the

@@ -6,9 +6,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
+
+from msgspec import Struct
 
 from ..markup.text import harmless
 from .heads import InputError
@@ -39,8 +40,7 @@ class Opener(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A file that is meant. `key` is the same for two names of one file.
 
     `regular`: it can be read from any place, and again. `size` is in bytes, None if unknown. `named`: on the command line,

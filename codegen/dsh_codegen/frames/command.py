@@ -10,11 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
+from msgspec import Struct
 
 from ..errors import ConfigError, OutputError
 from .formats import FORMATS, LIVE
@@ -90,17 +90,15 @@ def validate(ctx: click.Context, /, **given: Any) -> None:
 
     Exit status: 0 no error, 1 errors, 2 unusable input or usage, 130 interrupted.
     """
-    options = Options(**{name: value for name, value in given.items() if name != "config"})
     try:
-        status = _run(ctx, options)
+        status = _run(Options(**given))
     except KeyboardInterrupt:  # before there was anything to report
         click.echo("interrupted", err=True)
         status = INTERRUPTED
     ctx.exit(status)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What the command line says."""
 
     revision: str
@@ -118,17 +116,19 @@ class Options:
     scheduler: str | None
     max_line: int
     max_findings: int
+    config: Path | None
     files: tuple[str, ...]
 
 
-def _run(ctx: click.Context, options: Options) -> int:
+def _run(options: Options) -> int:
     """The exit status, after the report is written."""
-    from ..bundles import load_bundles, load_sequencing_table
+    from ..bundles import find_package, load_bundles, load_sequencing_table
     from .plan import plan
 
     _check(options)
     envelope = _envelope(options)
-    bundles, table = load_bundles(ctx), load_sequencing_table(ctx)
+    package = find_package(options.config)
+    bundles, table = load_bundles(package), load_sequencing_table(package)
     names = [name for name, _ in bundles]
     opener = _opener(options.files)
     logs = plan(options.files, options.join, opener)
@@ -199,13 +199,14 @@ def _setups(
     quick: bool,
 ) -> list[Setup]:
     from .protocol import protocols
-    from .sequencing import EMPTY, load_sequencing
+    from .sequencing import EMPTY, load_sequencings
     from .setup import Setup
 
+    sequencings = [EMPTY] * len(chosen) if table is None else load_sequencings(table, chosen)
     return [
         Setup(
             protocol,
-            EMPTY if table is None else load_sequencing(table, protocol.revision),
+            sequencing,
             strict=options.strict,
             observe=options.observe,
             quick=quick,
@@ -214,7 +215,7 @@ def _setups(
             opener=opener,
             envelope=envelope,
         )
-        for protocol in protocols(bundles, chosen)
+        for protocol, sequencing in zip(protocols(bundles, chosen), sequencings, strict=True)
     ]
 
 

@@ -12,8 +12,9 @@ from typing import Any, Final, cast
 
 import jsonschema_rs
 
-from .references import endless, recursive
-from .tags import PREFIX, Schema
+from .forks import Arms, Fork, find_fork
+from .references import endless, reached, recursive
+from .tags import PREFIX, Definitions, Schema
 from .wording import Json
 
 MOST_ENTRIES: Final = 32
@@ -38,39 +39,44 @@ _PATTERN: Final = re.compile(rf"(?:{_QUANTIFIED}|(?:\((?:\?:)?|\||\^|\$\(\?!\\n\
 
 
 class Compiled:
-    """Judges values by the definitions of one bundle, each compiled when it is first asked for."""
+    """Judges values by the definitions of one bundle. What is needed of a definition is compiled when it is first asked for."""
 
     def __init__(self, bundle: Schema) -> None:
         self._dialect: str = bundle["$schema"]
         self._definitions: Mapping[str, Schema] = bundle["$defs"]
-        self._recursive: Final = recursive(bundle["$defs"])
-        self._endless: Final = endless(bundle["$defs"])
-        self._judges: dict[str, Callable[[Any], bool]] = {}
+        self._tables: Final = Definitions(bundle)
+        self._forks: dict[str, Fork | None] = {}
+        self._judges: dict[tuple[str, Arms | None], Callable[[Any], bool]] = {}
 
-    def decides(self, definition: str) -> bool:
-        """Whether a refusal by `is_valid` is right, too, but for odd values: the definition could be compiled."""
-        return self._judge(definition) is not _ask
+    def decides(self, definition: str, value: Json) -> bool:
+        """Whether a refusal of `value` is right, too, but for odd values: what it takes to judge it could be compiled."""
+        return self._judge(definition, value) is not _ask
 
     def is_valid(self, definition: str, value: Json) -> bool:
         """Whether `value` is valid against `#/$defs/<definition>` for certain. False: ask the reference."""
         try:
-            return self._judge(definition)(value)
+            return self._judge(definition, value)(value)
         except BaseException as error:
             # lone surrogates, say; and what Rust calls a panic is no `Exception`
             if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
                 return False
             raise
 
-    def _judge(self, definition: str) -> Callable[[Any], bool]:
-        judge = self._judges.get(definition)
+    def _judge(self, definition: str, value: Json) -> Callable[[Any], bool]:
+        if definition not in self._forks:
+            self._forks[definition] = find_fork(self._tables, definition)
+        fork = self._forks[definition]
+        arms = None if fork is None else fork.arms(value)
+        judge = self._judges.get((definition, arms))
         if judge is None:
-            judge = self._judges[definition] = self._compile(definition)
+            judge = self._judges[definition, arms] = self._compile(definition, fork, arms or ())
         return judge
 
-    def _compile(self, definition: str) -> Callable[[Any], bool]:
+    def _compile(self, definition: str, fork: Fork | None, arms: Arms) -> Callable[[Any], bool]:
         try:
-            schema = _Unrolled(self._definitions, self._recursive, self._endless).schema(definition)
-            judge = jsonschema_rs.validator_for({"$schema": self._dialect, **schema}, validate_formats=False)
+            schema: Any = self._definitions.get(definition) if fork is None else fork.narrowed(arms)
+            unrolled = _Unrolled(reached(schema, self._definitions)).schema(definition, schema)
+            judge = jsonschema_rs.validator_for({"$schema": self._dialect, **unrolled}, validate_formats=False)
         except (_NotAlikeError, ValueError, AttributeError, TypeError):
             return _ask
         return cast("Callable[[Any], bool]", judge.is_valid)
@@ -90,15 +96,15 @@ class _Unrolled:
     Saying `false` early refuses more. That would be the other way round below `not`, where nothing recursive is let in.
     """
 
-    def __init__(self, definitions: Mapping[str, Schema], recursive: frozenset[str], endless: frozenset[str]) -> None:
+    def __init__(self, definitions: Mapping[str, Schema]) -> None:
         self._definitions = definitions
-        self._recursive = recursive
-        self._endless = endless
+        self._recursive = recursive(definitions)
+        self._endless = endless(definitions)
         self._made: dict[str, Any] = {}
 
-    def schema(self, name: str) -> dict[str, Any]:
-        """The definition as a schema of its own. Raises `_NotAlikeError`."""
-        return {"$ref": self._reference(PREFIX + name, 0), "$defs": self._made}
+    def schema(self, name: str, schema: Any) -> dict[str, Any]:
+        """A definition, or what is left of it, as a schema of its own. Raises `_NotAlikeError`."""
+        return {"allOf": [self._copy(schema, 1 if name in self._recursive else 0)], "$defs": self._made}
 
     def _reference(self, ref: Any, entries: int) -> str:
         schema, name = self._referred(ref)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from .findings import Direction, Finding, Problem
 from .wording import Json, Path, json_path, listing, show

@@ -7,9 +7,10 @@ which rules of schema/PROTOCOL.md it rests on. JSON findings have exactly the fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from .wording import Path
 
@@ -24,8 +25,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 """error: the protocol is broken. warning: that is likely, or promised by nobody. note: worth knowing, nothing is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing wrong with a frame. `path` leads from the frame; `schema` points into the bundle, None if none is involved."""
 
     rule: str
@@ -34,8 +34,7 @@ class Problem:
     schema: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A problem in its place: the fields of a finding in the JSON report.
 
     `line` counts line feeds from 1; 0 is the file as a whole. `path` is a JSONPath from the frame, not from the row around it;
@@ -54,8 +53,7 @@ class Finding:
     severity: Severity = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """What a log is held to: a sentence, and the ids of the PROTOCOL.md rules it rests on (none: it is about logs)."""
 
     sentence: str

@@ -7,8 +7,9 @@ is wrong with an envelope changes nothing for the peer. It is reported all the s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from .findings import Kind, Problem
 from .wording import Json, did_you_mean, json_type, listing, name, show
@@ -26,8 +27,7 @@ IdKey = tuple[str, str | float]
 """An id as its readers compare it: with its JSON type, numbers as IEEE doubles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A JSON value, taken for a frame. `kind` None: nobody acts on it. `id` and `method` are None where they don't count."""
 
     value: Json

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .findings import Finding, Severity
 
@@ -34,8 +36,7 @@ class Key(NamedTuple):
     schema: str | None
 
 
-@dataclass(slots=True)
-class Group:
+class Group(Struct):
     """Findings alike: `count` of them, the first few listed."""
 
     rule: str

@@ -8,8 +8,9 @@ objects of unknown tags declare nothing, so nothing in them is undeclared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
+
+from msgspec import Struct
 
 from .tags import PREFIX, Definitions, Schema
 from .wording import Json, Path
@@ -25,8 +26,7 @@ _TYPES: Final[Mapping[type, frozenset[str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Undeclared:
+class Undeclared(Struct, frozen=True):
     """A member, or with `tag` the value of a tag, that the schema does not know. `declared`: the members it knows there."""
 
     path: Path

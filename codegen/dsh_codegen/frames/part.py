@@ -7,8 +7,9 @@ Lines are counted from 1 in each part.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from .frame import IdKey
 from .groups import Groups
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from .observed import Observed
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(Struct, frozen=True):
     """A response whose request lies before this part: judged when the parts are put together.
 
     `data` is its line, which begins at byte `offset` of the file. `alike`: a request waits in this part whose id differs only
@@ -62,8 +62,7 @@ class Breaches:
             yield first[-1], count - len(first) + 1
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """The outcome of one piece.
 
     `pending` are the requests that wait at its end, `asked` the ids of all its requests, `late` its responses without a

@@ -10,10 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, pairwise
 from typing import Any, BinaryIO, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from ..markup.text import harmless
 from .arguments import STDIN, Found, Opener, found, is_url, natural
@@ -39,8 +40,7 @@ _ENOUGH: Final = 16  # bytes that tell what is in a stream
 _EXACT: Final = 1 << 8  # bytes of a read where the end of what can be unpacked is looked for
 
 
-@dataclass(frozen=True, slots=True)
-class InputFile:
+class InputFile(Struct, frozen=True):
     """A file to be read. `url` opens it; `size` is in bytes on the disk, None if unknown. `problem`: why it is not read."""
 
     name: str
@@ -50,8 +50,7 @@ class InputFile:
     problem: Problem | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """Files that continue each other, in order."""
 
     name: str

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from .findings import Direction, Problem
 from .tags import Definitions, Schema
 from .wording import Json, Path
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 _SENT_BY: Final[Mapping[str, Direction]] = {"client": "c2s", "server": "s2c"}
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     """A row of the method table. `params` None: whatever comes is ignored. `result` None: it is a notification."""
 
     name: str
@@ -99,7 +100,7 @@ class Protocol:
         """
         if self.compiled.is_valid(definition, value):
             return []
-        if not explain and self.compiled.decides(definition):
+        if not explain and self.compiled.decides(definition, value):
             return [Problem(rule, "", at)]
         return self.judge.problems(rule, definition, value, at)
 

@@ -27,6 +27,18 @@ def references(schema: Any, *, here: bool = False) -> Iterator[str]:
             yield from references(inner, here=here)
 
 
+def reached(schema: Any, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The definitions to which `schema` leads, by way of others, too."""
+    found: dict[str, Schema] = {}
+    ahead = list(references(schema))
+    while ahead:
+        name = ahead.pop()
+        if name in definitions and name not in found:
+            found[name] = definitions[name]
+            ahead += references(definitions[name])
+    return found
+
+
 def recursive(definitions: Mapping[str, Schema]) -> frozenset[str]:
     """The definitions that contain themselves, and those that lie between two of these."""
     return _circles(definitions, here=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from .findings import RULES, Finding, Rule
 from .groups import Group, about_order
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 _STRICT: Final = "strict/"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What logs amount to under `revision`.
 
     `groups` are the findings, those alike together, in the order of their first occurrence; `files` says where in the input

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from msgspec.structs import replace
 
 from .engine import Joiner, Submit, Task, Todo, Work, one_by_one, reading, side_by_side
 from .findings import Finding

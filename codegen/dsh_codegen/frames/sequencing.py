@@ -8,8 +8,10 @@ that every event that is named exists, and that keys fit each other.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .findings import Kind, Severity
 from .wording import Json
@@ -18,8 +20,7 @@ NOTHING: Final = ""
 """The event that stands for none before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A frame of `kind` and one of `methods` (of a response: the method of its request) that fits.
 
     It fits if each path of `where` leads to that value, and if it has the member `has`.
@@ -32,8 +33,7 @@ class Event:
     has: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """What to say of a key that the log leaves at an event; with `seen`, only if both key and that event came last in the last
     conversation of the log."""
 
@@ -41,8 +41,7 @@ class End:
     seen: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceRule:
+class SequenceRule(Struct, frozen=True):
     """A rule about neighbours: of the events with the same key, which may directly follow which.
 
     `events` maps each event to the paths of its key; without paths there is one key for the whole log. `after` maps each event
@@ -85,8 +84,7 @@ class SequenceRule:
         return replace(self, events=events, after=after, ends=ends)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A stretch between two events that have the same key (at the paths `per`); `outcome` is a path in the second one."""
 
     name: str
@@ -96,8 +94,7 @@ class Span:
     outcome: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sequencing:
+class Sequencing(Struct, frozen=True):
     """What holds for one revision. It can be pickled.
 
     `begins` is the event that begins a conversation, None if nothing does. `sessions` maps the events that show that a session
@@ -126,6 +123,12 @@ def load_sequencing(data: Json, revision: str) -> Sequencing:
 
     All of the table is checked, parts for other revisions too. Raises `SchemaError`, which names the place by JSON Pointer.
     """
+    return load_sequencings(data, [revision])[0]
+
+
+def load_sequencings(data: Json, revisions: Iterable[str]) -> list[Sequencing]:
+    """Likewise for several revisions; the table is checked once."""
     from .sequence_table import Table
 
-    return Table(data).narrowed(revision)
+    table = Table(data)
+    return [table.narrowed(revision) for revision in revisions]

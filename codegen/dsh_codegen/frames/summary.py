@@ -12,8 +12,9 @@ A finding about the order of frames does not make one of them invalid: each is f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from .findings import Severity
 
@@ -22,8 +23,7 @@ OTHER_METHODS: Final = "(other)"
 MOST_METHODS: Final = 1000
 
 
-@dataclass(slots=True)
-class MethodSummary:
+class MethodSummary(Struct):
     """The frames of one method: its requests or notifications, and the responses to it. `bytes`: the length of their lines."""
 
     count: int = 0
@@ -37,8 +37,7 @@ class MethodSummary:
         self.bytes += other.bytes
 
 
-@dataclass(slots=True)
-class Summary:
+class Summary(Struct):
     """Counters of a log, or of a part of one.
 
     `errors`, `warnings` and `notes` count findings, of which a frame may have several; `elsewhere` counts calls of methods that

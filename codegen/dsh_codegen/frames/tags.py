@@ -7,9 +7,10 @@ arms, and the errors of the one that was meant. An arm that can't be shown to re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
+
+from msgspec import Struct, field
 
 from .wording import Json
 
@@ -55,8 +56,7 @@ class Definitions:
         return list(self.resolve({"$ref": PREFIX + definition}).get("required", ()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Owned:
+class _Owned(Struct, frozen=True):
     """The tags that an arm may have: `values`, and with `others` every string but `excluded`."""
 
     values: tuple[Any, ...] = ()
@@ -64,8 +64,7 @@ class _Owned:
     excluded: tuple[Any, ...] = ()
 
 
-@dataclass(slots=True)
-class TagTable:
+class TagTable(Struct):
     """A union's arms by the value of `tag`. Arms are indexes into its `anyOf`.
 
     `known` lists the tag values that some arm owns, `retired` those that not even the open arm takes, `unlisted` the candidates
@@ -125,11 +124,12 @@ def tag_table(union: Schema, definitions: Definitions) -> TagTable:
             table.always.append(index)
         elif tags.others:
             table.open.append(index)
-    for value in (value for tags in owned if tags is not None for value in (*tags.values, *tags.excluded)):
-        if _key(value) not in table.by_value:
-            table.by_value[_key(value)] = [index for index, tags in enumerate(owned) if _may_have(tags, value)]
     values = [value for tags in owned if tags is not None for value in tags.values]
     excluded = [value for tags in owned if tags is not None for value in tags.excluded]
+    table.by_value = {_key(value): [] for value in (*values, *excluded)}
+    for index, tags in enumerate(owned):
+        for key in _keys(tags, table.by_value):
+            table.by_value[key].append(index)
     table.known = list(dict.fromkeys(values))
     table.retired = [value for value in dict.fromkeys(excluded) if value not in table.known]
     table.unlisted = sorted({*table.open, *table.always})
@@ -141,10 +141,14 @@ def _key(value: Any) -> TagKey:
     return (bool if isinstance(value, bool) else str if isinstance(value, str) else float, value)
 
 
-def _may_have(tags: _Owned | None, value: Any) -> bool:
-    if tags is None or _key(value) in {_key(each) for each in tags.values}:
-        return True
-    return tags.others and isinstance(value, str) and value not in tags.excluded
+def _keys(tags: _Owned | None, every: Iterable[TagKey]) -> Iterable[TagKey]:
+    """Those of `every` key that an arm may have, each once."""
+    if tags is None:
+        return every
+    own = dict.fromkeys(map(_key, tags.values))
+    if not tags.others:
+        return own
+    return [key for key in every if key in own or (key[0] is str and key[1] not in tags.excluded)]
 
 
 def _owned(schema: Any, tag: str, definitions: Definitions, path: tuple[int, ...]) -> _Owned | None:

@@ -191,6 +191,19 @@ def test_its_help_needs_no_heavy_library() -> None:
     assert found.stdout == b"set()\n"
 
 
+def test_a_small_healthy_log_needs_no_heavy_library_either() -> None:
+    heavy = {
+        *("jsonschema", "referencing", "rich", "hashlib", "asyncio", "concurrent", "multiprocessing", "xml", "distributed"),
+        *("dsh_codegen.frames.judge", "dsh_codegen.frames.structs", "dsh_codegen.generate"),
+    }
+    report = f"print(sorted(set(sys.modules) & {heavy}), file=sys.stderr)"
+    script = f"import sys\nfrom dsh_codegen.cli import main\ntry: main()\nfinally: {report}"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}  # which imports much
+    command = [sys.executable, "-c", script, "validate", str(HEALTHY)]
+    found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    assert found.stderr == b"[]\n"
+
+
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     def peak(lines: int) -> int:
         path = tmp_path / str(lines)

@@ -6,12 +6,13 @@ import json
 import pickle
 import re
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import asdict
 
 from dsh_codegen import bundles
 from dsh_codegen.cli import main

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, Final
 
 import pytest
@@ -18,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import ValidationError
 from markdown_it import MarkdownIt
+from msgspec.structs import asdict
 
 from dsh_codegen.frames.findings import RULES, Finding, Rule
 from dsh_codegen.frames.formats import FORMATS, LIVE, live, renderer

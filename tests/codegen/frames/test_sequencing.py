@@ -13,7 +13,17 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dsh_codegen.errors import CodegenError
-from dsh_codegen.frames.sequencing import EMPTY, End, Event, SequenceRule, Sequencing, Span, fill, load_sequencing
+from dsh_codegen.frames.sequencing import (
+    EMPTY,
+    End,
+    Event,
+    SequenceRule,
+    Sequencing,
+    Span,
+    fill,
+    load_sequencing,
+    load_sequencings,
+)
 
 SCHEMA: Final = Path(__file__).parents[3] / "schema"
 META: Final = json.loads((SCHEMA / "sequencing.meta.json").read_text(encoding="utf-8"))
@@ -159,6 +169,10 @@ def test_of_another_revision_only_what_it_has_is_left() -> None:
     assert [rule.id for rule in load_sequencing(TABLE, "3").rules] == ["sequence/doors", "sequence/number"]
 
     assert load_sequencing(changed("events", "hello", "revisions", to=["2"]), "1").begins is None
+
+
+def test_several_revisions_are_read_at_once() -> None:
+    assert load_sequencings(TABLE, ["1", "2", "3"]) == [load_sequencing(TABLE, revision) for revision in ("1", "2", "3")]
 
 
 def test_a_rule_that_nothing_can_break_any_more_is_left_out() -> None:

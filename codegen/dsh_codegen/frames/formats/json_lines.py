@@ -7,8 +7,9 @@ Each line is an object with one member that says what it is: `finding`s in the o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
+
+from msgspec.structs import asdict
 
 from ...markup.text import ascii_json
 from .json_object import counts, group_fields, methods, which

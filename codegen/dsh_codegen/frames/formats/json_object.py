@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
+
+from msgspec.structs import asdict
 
 from ...markup.text import ascii_json
 from .observation import as_json
