@@ -185,7 +185,7 @@ def _steps(track: Track, left: Left, seen: Seen) -> Iterator[Step]:
     lines = {rule: line for (rule, _, _), line in zip(left.open, ends, strict=True)}
     state = track.states[number]
     done = {step.rule for step in rises}
-    for operation, line, conversation in zip(*[iter(firsts)] * 3, strict=True):
+    for operation, line, conversation in zip(firsts[::3], firsts[1::3], firsts[2::3], strict=True):
         for index, event in track.operations[operation]:
             last = state[index]
             if index not in done and last is not None:
