@@ -76,7 +76,7 @@ def size_of(log: Log) -> int | None:
 
 
 class Todo(Iterator[Work]):
-    """What is to be done for `logs`, in order.
+    """What is to be done for `logs`, in order. It ends with small pieces, so that all workers are done at about the same time.
 
     `together`: from the next log on, logs are left to one worker each, or several to one, where that costs no time: if they are
     no larger than a piece. `ships` False: data can't be sent to workers, so a packed log is left to one worker, whatever its
@@ -87,6 +87,7 @@ class Todo(Iterator[Work]):
         self.together = False
         self.ships = True
         self._setup = setup
+        self._last = logs[-1].files[-1] if logs else None
         self._work = self._all(logs)
 
     def __next__(self) -> Work:
@@ -118,7 +119,7 @@ class Todo(Iterator[Work]):
         first = True
         for file in log.files:
             yield Task(number, file, None)
-            for piece in pieces(file, self._setup.max_line, self._setup.opener):
+            for piece in pieces(file, self._setup.max_line, self._setup.opener, finer=file is self._last):
                 yield Task(number, file, piece, first)
                 first = False
 

@@ -90,7 +90,7 @@ class Follower:
         return self._events.get((kind, method), ())
 
     def track(self, *, short: bool) -> Track:
-        """What is to be remembered of the part. `short`: leave out records that will hardly be needed, and name their keys.
+        """What is to be remembered of the part. `short`: leave out what will hardly be needed, and name its keys.
 
         Nothing can be followed after that. All moves are dropped: they refer to the follower, so it would live on for a while.
         """
@@ -100,9 +100,9 @@ class Follower:
         track = self._track
         track.states = self.operations.states
         track.operations = self.operations.events()
-        track.records = self.operations.records
+        track.seen, track.closed = self.operations.seen(short=short)
         if short:
-            track.records, track.closed = self.operations.shortened()
+            track.shorten(self.rules)
         track.conversation = self.operations.conversation
         return track
 

@@ -9,11 +9,12 @@ through the rules one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Final, TypeAlias
 
 from .paths import Scalar
 from .sequencing import NOTHING, SequenceRule
-from .track import Breach, KeyOrPart, Record, State, Values, falls, left_open, whole_key
+from .track import Breach, KeyOrPart, Record, Seen, State, Values, falls, left_open, whole_key
 
 NUMBERS: Final = (int, float)
 Tell: TypeAlias = "Callable[[Breach], None]"
@@ -57,17 +58,30 @@ class Operations:
             operation.after.clear()
             operation.at_first.clear()
 
-    def shortened(self) -> tuple[dict[KeyOrPart, Record], list[KeyOrPart]]:
-        """The records without those of keys about which all began and ended well; and these keys."""
-        closed = [left_open(state, self._rules, self._closing) == [] for state in self.states]
-        kept: dict[KeyOrPart, Record] = {}
+    def seen(self, *, short: bool) -> tuple[dict[KeyOrPart, Seen], list[KeyOrPart]]:
+        """What is to be told of the records, which are used up. `short`: but for those about which all began and ended well, of
+        which the keys are told."""
+        lefts = [left_open(state, self._rules, self._closing) for state in self.states]
+        closed = [short and left.well and not left.open for left in lefts]
+        about = {each: self._about(*each) for operation in self._operations for each in operation}
+        enders = [[about[rule, event] for rule, event, _ in left.open] for left in lefts]
+        risers = {rule: self._about(rule) for rule, each in enumerate(self._rules) if each.rising is not None}
+        never = repeat(0)
+        told: dict[KeyOrPart, Seen] = {}
         gone: list[KeyOrPart] = []
-        for key, record in self.records.items():
-            if closed[record.state] and not record.rising:
+        for key in list(self.records):
+            record = self.records.pop(key)
+            line = record.lines.get
+            rose: tuple[Scalar, ...] = ()
+            if record.rising:
+                for rule, each in record.rising.items():
+                    rose += (rule, *each.first, each.last, max(map(line, risers[rule], never)), each.conversation)
+            elif closed[record.state]:
                 gone.append(key)
-            else:
-                kept[key] = record
-        return kept, gone
+                continue
+            ends = tuple([max(map(line, numbers, never)) for numbers in enders[record.state]])
+            told[key] = (record.state, ends, record.firsts, rose)
+        return told, gone
 
     def events(self) -> list[tuple[tuple[int, str], ...]]:
         """The events of all operations, by number."""
@@ -96,7 +110,7 @@ class Operations:
             if following is None:
                 following = self._rule_by_rule(record, key, operation, line)
             else:
-                record.firsts.append((operation.number, line, self.conversation))
+                record.firsts += (operation.number, line, self.conversation)
         record.state = following
         record.lines[operation.number] = line
 
@@ -143,7 +157,7 @@ class Operations:
                 self._tell(Breach(index, whole_key(key), line, event, previous, last_line, headless))
             quiet = quiet and same and not broken
         if first:
-            record.firsts.append((operation.number, line, conversation))
+            record.firsts += (operation.number, line, conversation)
         following = self._number(tuple(state))
         if quiet:
             (operation.at_first if first else operation.after)[record.state] = following
@@ -158,9 +172,12 @@ class Operations:
 
     def _last_line(self, record: Record, rule: int, event: str | None = None) -> int:
         """Where an event of a rule came last; any, if none is named. 0: nowhere yet."""
-        found = (
-            record.lines.get(operation.number, 0)
+        return max([record.lines.get(number, 0) for number in self._about(rule, event)], default=0)
+
+    def _about(self, rule: int, event: str | None = None) -> list[int]:
+        """The numbers of the operations that are an event of a rule; any, if none is named."""
+        return [
+            operation.number
             for operation in self._operations.values()
             if any(index == rule and event in (None, name) for index, name in operation.events)
-        )
-        return max(found, default=0)
+        ]

@@ -10,6 +10,7 @@ A log may hold requests only, so the number that is kept is limited: see `trim`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from .findings import Direction
@@ -48,6 +49,13 @@ class Pending:
     def __iter__(self) -> Iterator[Asked]:
         for waiting in self._waiting.values():
             yield from waiting
+
+    def copy(self) -> Pending:
+        """Another one with the same requests."""
+        copy = Pending()
+        copy.forgotten = self.forgotten
+        copy._waiting = {key: waiting.copy() for key, waiting in self._waiting.items()}
+        return copy
 
     def ask(self, key: IdKey, asked: Asked) -> bool:
         """A request was sent. True if its id was waiting already."""
@@ -110,8 +118,8 @@ class Pending:
     def trim(self, most: int = MOST_WAITING) -> list[Asked]:
         """Forget requests, those with the oldest ids first, until no more than `most` ids wait; what was forgotten."""
         gone: list[Asked] = []
-        while len(self._waiting) > most:
-            gone += self._waiting.pop(next(iter(self._waiting)))
+        for key in list(islice(self._waiting, max(0, len(self._waiting) - most))):
+            gone += self._waiting.pop(key)
             self.forgotten = True
         return gone
 

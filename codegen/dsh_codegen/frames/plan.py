@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, BinaryIO, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -80,16 +80,15 @@ def _all_looked_into(files: Sequence[Found], opener: Opener | None) -> list[Inpu
         return list(pool.map(partial(_looked_into, opener=opener), files))
 
 
-def pieces(file: InputFile, max_line: int, opener: Opener | None = None) -> Iterator[Piece | Problem]:
-    """A file in pieces, in order. The last one says so, and may be empty.
+def pieces(file: InputFile, max_line: int, opener: Opener | None = None, *, finer: bool = False) -> Iterator[Piece | Problem]:
+    """A file in pieces, in order. The last one says so, and may be empty. `finer`: of several the last ones are smaller.
 
     A file that is not read, or not to its end, ends with a problem. Raises `InputError` if a package is missing.
     """
     if file.problem is not None:
         yield file.problem
     elif file.kind == "plain" and file.size is not None:
-        for start in range(0, max(file.size, 1), PIECE):
-            end = min(start + PIECE, file.size)
+        for start, end in pairwise(_cuts(file.size, finer=finer and file.size > PIECE)):
             yield Piece(file.name, file.url, start, end, last=end == file.size)
     else:
         try:
@@ -99,6 +98,18 @@ def pieces(file: InputFile, max_line: int, opener: Opener | None = None) -> Iter
             raise InputError(f"{harmless(file.name)}: {error}") from error
         except OSError as error:
             yield Problem("file/unreadable", f"the file can't be opened: {error.strerror or error}")
+
+
+def _cuts(size: int, *, finer: bool) -> Iterator[int]:
+    """Where a file begins, is cut, and ends. `finer`: near the end a piece is a quarter of what is left, or of a whole one."""
+    at = 0
+    yield at
+    while True:
+        step = min(PIECE, max((size - at) // 4, PIECE // 4)) if finer else PIECE
+        at = min(at + step, size)
+        yield at
+        if at == size:
+            return
 
 
 def _looked_into(file: Found, opener: Opener | None) -> InputFile:

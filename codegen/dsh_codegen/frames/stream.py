@@ -79,15 +79,12 @@ class Stream:
 
     def add(self, piece: Piece, part: Part) -> list[Finding]:
         """Add the next part: that of `piece`, which lies in the file opened last. Returns its findings that are listed."""
-        if not part.whole and (self._pending.has_any(part.asked) or self._order.knows_any(part.track.closed)):
-            # An id is used again while a request with it waits, across the cut: pairs found within the part may be wrong. Or
-            # something is known of a key of which the part says no more than that it is closed.
+        if not part.whole and not self._completed(part):
             part = self._again(self._setup, piece, self._pending)
         if part.whole:
             part.pending.settle(part.file, self._lines)
             self._pending = part.pending
         else:
-            self._judge_late(part)
             self._pending.extend(part.pending, part.file, self._lines)
         groups = part.groups.shifted(self._lines)
         for found in (self._within(part), ((each, 1) for each in self._order.join(part.track, part.file, self._lines))):
@@ -138,14 +135,24 @@ class Stream:
             moved = breach._replace(line=breach.line + self._lines, previous_line=breach.previous_line + self._lines)
             yield self._words.breach(moved, part.file), count
 
-    def _judge_late(self, part: Part) -> None:
-        """Judge the responses of a part whose requests lie before it, and put what comes of it into the part."""
+    def _completed(self, part: Part) -> bool:
+        """Whether a part can be used, with what comes of its responses whose requests lie before it, which are judged here.
+
+        It can't if an id is used again while a request with it waits, across the cut: pairs found within the part may be wrong.
+        Nor if something turns up of a key of which the part tells no more than that it is closed.
+        """
+        if self._pending.has_any(part.asked) or self._order.knows_any(part.track):
+            return False
         if not part.late:
-            return
-        examiner = Examiner(self._setup, part.file, self._pending)
+            return True
+        pending = self._pending.copy()
+        examiner = Examiner(self._setup, part.file, pending)
         for late in part.late:
             examiner.late(late)
         judged = examiner.finish()
+        if any(set(late).intersection(closed) for late, closed in zip(judged.track.late, part.track.late_closed, strict=True)):
+            return False
+        self._pending = pending
         part.groups.weave(judged.groups)
         part.summary.merge(judged.summary)
         for events, more in zip(part.track.late, judged.track.late, strict=True):
@@ -155,6 +162,7 @@ class Stream:
             part.track.names |= judged.track.names
         if part.observed is not None and judged.observed is not None:
             part.observed.merge(judged.observed)
+        return True
 
     def _merge(self, summary: Summary, groups: Groups, observed: Observed | None) -> None:
         if len(groups):

@@ -9,11 +9,14 @@ such events are `late`: of them the part lists its events, and they are checked 
 
 A log may hold several conversations, one after another; a part counts those that begin in it, and so it is known of two
 neighbours whether they belong to the same one.
+
+There may be thousands of keys in a part, and all of this is sent by one process to another, so it is made of plain tuples, and
+of what began and ended well only the key is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -55,9 +58,9 @@ _NONE_YET: Final = Values(float("inf"), 0, 0)
 class Record:
     """What was seen of one key.
 
-    `state` is the number of its last state. `firsts` are the operations that were the first to concern some rule, each with
-    line and conversation; `lines` has for each operation where it was done last; `rising`, by rule, values that rise. `top` are
-    those of the rule that has to do with most frames; none is greater than before while there are none.
+    `state` is the number of its last state. `firsts` are the operations that were the first to concern some rule, each followed
+    by its line and its conversation; `lines` has for each operation where it was done last; `rising`, by rule, values that
+    rise. `top` are those of the rule that has to do with most frames; none is greater than before while there are none.
     """
 
     __slots__ = ("firsts", "lines", "rising", "state", "top")
@@ -65,32 +68,9 @@ class Record:
     def __init__(self) -> None:
         self.top = _NONE_YET
         self.state = 0
-        self.firsts: list[tuple[int, int, int]] = []
+        self.firsts: list[int] = []
         self.lines: dict[int, int] = {}
         self.rising: dict[int, Values] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles what another process needs, quicker than by default."""
-        return _record, (
-            self.state,
-            self.firsts,
-            self.lines,
-            [(rule, *each.first, each.last, each.conversation) for rule, each in self.rising.items()],
-        )
-
-
-def _record(
-    state: int,
-    firsts: list[tuple[int, int, int]],
-    lines: dict[int, int],
-    rising: list[tuple[int, Scalar, int, int, Scalar, int]],
-) -> Record:
-    record = Record()
-    record.state, record.firsts, record.lines = state, firsts, lines
-    for rule, first, line, first_conversation, last, conversation in rising:
-        values = record.rising[rule] = Values(first, line, first_conversation)
-        values.last, values.conversation = last, conversation
-    return record
 
 
 @dataclass(slots=True, order=True)
@@ -112,25 +92,64 @@ KeyOrPart: TypeAlias = "Key | Scalar"
 """A key; one that has a single part may be just that."""
 State: TypeAlias = "tuple[tuple[str, str, int] | None, ...]"
 """By rule, the first event, the last event and its conversation."""
+Seen: TypeAlias = "tuple[int, tuple[int, ...], list[int], tuple[Scalar, ...]]"
+"""What is told of a `Record`: its state, the line of each event that this leaves open (see `Left`), and `firsts`. Then, for
+each rule on rising values, the members of a `Step`."""
+
+
+class Step(NamedTuple):
+    """Events of a rule in a part, or values that rise: the first and the last, each with its line and its conversation.
+
+    `last_line` counts only where the last one leaves something open.
+    """
+
+    rule: int
+    first: Scalar
+    first_line: int
+    first_conversation: int
+    last: Scalar
+    last_line: int
+    conversation: int
+
+
+class Left(NamedTuple):
+    """What is left of a key that was new and ends in some state: is all of it `well`, that is, did each rule begin well?
+
+    `open` are the rules with something left, each with its last event and the conversation of that. Most keys of a log begin
+    well, and leave little. Rules on rising values are not looked at.
+    """
+
+    well: bool
+    open: list[tuple[int, str, int]]
 
 
 @dataclass(slots=True)
 class Track:
     """What to remember of a part.
 
-    `records` are by key; their `states` and `operations`, which are events by rule, have numbers of this part only. `closed`
-    are keys that have no record, since all about them began and ended well in the part. `late` are, by rule and key, the events
-    of late rules. `conversation` is how many conversations begin in the part; `names` are the events in the last of them that
-    an end of the log may be told by.
+    `seen` is by key; `states` and `operations`, which are events by rule, have numbers of this part only. `closed` are keys of
+    which nothing else is told, since all about them began and ended well in the part. `late` are, by rule and key, the events
+    of late rules; `late_closed` are, by rule, keys of which these are not told, for the same reason. `conversation` is how many
+    conversations begin in the part; `names` are the events in the last of them that an end of the log may be told by.
     """
 
     late: list[dict[KeyOrPart, list[Run]]] = field(default_factory=list["dict[KeyOrPart, list[Run]]"])
+    late_closed: list[list[KeyOrPart]] = field(default_factory=list["list[KeyOrPart]"])
+    seen: dict[KeyOrPart, Seen] = field(default_factory=dict["KeyOrPart", Seen])
     closed: list[KeyOrPart] = field(default_factory=list["KeyOrPart"])
-    records: dict[KeyOrPart, Record] = field(default_factory=dict["KeyOrPart", Record])
     states: list[State] = field(default_factory=list[State])
     operations: list[tuple[tuple[int, str], ...]] = field(default_factory=list[tuple[tuple[int, str], ...]])
     conversation: int = 0
     names: set[str] = field(default_factory=set[str])
+
+    def shorten(self, rules: Sequence[SequenceRule]) -> None:
+        """Tell no more than the key where events of a late rule began and ended well."""
+        for events, rule in zip(self.late, rules, strict=True):
+            closing = rule.closing()
+            closed = [key for key, runs in events.items() if ended_well(rule, closing, runs)]
+            for key in closed:
+                del events[key]
+            self.late_closed.append(closed)
 
 
 def is_late(rule: SequenceRule, events: Mapping[str, Event]) -> bool:
@@ -148,21 +167,29 @@ def whole_key(key: KeyOrPart) -> Key:
     return key if isinstance(key, tuple) else (key,)
 
 
-def left_open(
-    state: State, rules: Sequence[SequenceRule], closing: Sequence[frozenset[str]]
-) -> list[tuple[int, str, int]] | None:
-    """What is left of a key that is new and ends in that state: rules, each with its last event and its conversation.
-
-    None if it has to be looked at rule by rule: one of them did not begin well. Most keys of a log did, and leave nothing.
-    `closing` are, by rule, the events that close.
-    """
+def left_open(state: State, rules: Sequence[SequenceRule], closing: Sequence[frozenset[str]]) -> Left:
+    """What is left of a key that ends in that state. `closing` are, by rule, the events that close."""
+    well = True
     left: list[tuple[int, str, int]] = []
     for index, (rule, known) in enumerate(zip(rules, state, strict=True)):
         if known is None or rule.rising is not None:
             continue
         first, last, conversation = known
-        if NOTHING not in rule.after[first]:
-            return None
+        well = well and NOTHING in rule.after[first]
         if last not in closing[index]:
             left.append((index, last, conversation))
-    return left
+    return Left(well, left)
+
+
+def ended_well(rule: SequenceRule, closing: frozenset[str], runs: Iterable[Run]) -> bool:
+    """Whether the events of a late rule began and ended well: a key that was new before them is as new after them."""
+    last: Run | None = None
+    for run in runs:
+        before = rule.after[run.event]
+        if last is None:
+            if NOTHING not in before:
+                return False
+        elif last.event not in before and (rule.whole or last.conversation == run.conversation):
+            return False
+        last = None if run.event in closing else run
+    return last is None

@@ -207,8 +207,22 @@ def test_a_plain_file_is_cut_into_ranges(folder: Path) -> None:
         Piece("big", url, PIECE, 2 * PIECE, last=False),
         Piece("big", url, 2 * PIECE, 2 * PIECE + 3),
     ]
-    os.truncate(folder / "big", PIECE)
-    assert list(pieces(only("big"), MAX_LINE)) == [Piece("big", url, 0, PIECE)]
+    for finer in (False, True):
+        os.truncate(folder / "big", PIECE)
+        assert list(pieces(only("big"), MAX_LINE, finer=finer)) == [Piece("big", url, 0, PIECE)]
+
+
+def test_a_file_may_be_cut_finer_towards_its_end(folder: Path) -> None:
+    write(folder, "big")
+    os.truncate(folder / "big", 6 * PIECE + 4)
+    found = [each for each in pieces(only("big"), MAX_LINE, finer=True) if isinstance(each, Piece)]
+    assert [each.start for each in found[1:]] == [each.end for each in found[:-1]]
+    assert (found[0].start, found[-1].end) == (0, 6 * PIECE + 4)
+    assert [each.last for each in found] == [False] * (len(found) - 1) + [True]
+    sizes = [(each.end or 0) - each.start for each in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[:3] == [PIECE] * 3
+    assert PIECE // 4 in sizes
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from typing import Any, Final
 import pytest
 
 from dsh_codegen.frames import engine, plan
+from dsh_codegen.frames import workers as local
 from dsh_codegen.frames.engine import Submit, Todo, Whole, Work, done
 from dsh_codegen.frames.formats import renderer
 from dsh_codegen.frames.heads import InputError
@@ -58,6 +60,18 @@ def run(files: list[str], workers: Workers | None, setup: Setup = SETUP, **optio
     return text(Run([setup], workers, nothing).over(plan.plan(files, **options)))
 
 
+@pytest.fixture(params=["fork", "spawn"])
+def method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How processes start, whatever threads the tests have."""
+    monkeypatch.setattr(local, "can_fork", lambda: request.param == "fork")
+
+
+STARTS: Final = pytest.mark.usefixtures("method")
+FORKS: Final = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")  # from Python 3.12 on
+
+
+@FORKS
+@STARTS
 @pytest.mark.parametrize("observe", [False, True])
 @pytest.mark.parametrize("join", ["file", "directory", "all"])
 def test_several_processes_give_the_report_of_one(files: list[str], join: plan.Join, observe: bool) -> None:
@@ -67,6 +81,8 @@ def test_several_processes_give_the_report_of_one(files: list[str], join: plan.J
     assert json.loads(alone)["summary"]["files"] == 5
 
 
+@FORKS
+@STARTS
 def test_a_process_that_is_killed_loses_nothing(files: list[str]) -> None:
     lost: list[str] = []
 
@@ -88,6 +104,20 @@ def test_a_process_that_is_killed_loses_nothing(files: list[str]) -> None:
 
     assert run(files, Deadly(2, lambda: lost.append("told"))) == run(files, None)
     assert lost == ["told"]
+
+
+def test_a_process_is_forked_only_if_it_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = [sys.executable, "-c", "from dsh_codegen.frames.workers import can_fork; print(can_fork())"]
+    told = subprocess.run(alone, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert told.strip() == str(local.THREADS.exists())
+    ended = threading.Event()
+    other = threading.Thread(target=ended.wait)
+    other.start()
+    assert not local.can_fork()
+    ended.set()
+    other.join()
+    monkeypatch.setattr(local, "THREADS", ROOT / "nowhere")  # as on macOS
+    assert not local.can_fork()
 
 
 def test_small_logs_go_to_a_worker_together_and_large_ones_in_pieces(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dsh_codegen.frames import order
 from dsh_codegen.frames.engine import Joiner, Task
 from dsh_codegen.frames.examine import examine
 from dsh_codegen.frames.findings import Finding
 from dsh_codegen.frames.formats import renderer
+from dsh_codegen.frames.part import Part
 from dsh_codegen.frames.pending import MOST_WAITING, Asked, Pending
 from dsh_codegen.frames.plan import InputFile
 from dsh_codegen.frames.protocol import Protocol
@@ -23,6 +25,7 @@ from dsh_codegen.frames.report import Report
 from dsh_codegen.frames.sequencing import EMPTY, load_sequencing
 from dsh_codegen.frames.setup import Setup
 from dsh_codegen.frames.source import Piece
+from dsh_codegen.frames.stream import Stream
 from dsh_codegen.frames.words import rules
 from tests.codegen.frames.sequence_logs import bundle
 from tests.codegen.frames.toy import BUNDLE, log, request, result, row
@@ -143,6 +146,90 @@ def test_a_late_response_belongs_to_the_conversation_that_it_comes_in() -> None:
     cut = report(SETUP, files, [len(before) - 1])
     assert cut == report(SETUP, files, known=True)
     assert [each["line"] for each in json.loads(cut)["findings"] if each["rule"] == "sequence/after-shutdown"] == [5]
+
+
+def _event(session: str, seq: int, type_: str, **data: Any) -> dict[str, Any]:
+    event = {"type": type_, "seq": seq, "time": 1, "data": data}
+    return row("s2c", {"jsonrpc": "2.0", "method": "session.event", "params": {"sessionId": session, "event": event}})
+
+
+def _receipt(seq: int, message: str) -> dict[str, Any]:
+    return _event("s", seq, "agent/inbox/spliced", target="next-turn", start=0, inserted=[{"id": message}])
+
+
+def _prompt(id_: str) -> dict[str, Any]:
+    return row("c2s", request(id_, "session/prompt", {"sessionId": "s", "contentBlocks": []}))
+
+
+def _accepted(id_: str, message: str) -> dict[str, Any]:
+    return row("s2c", result(id_, {"messageId": message}))
+
+
+ORDERLY: Final = st.sampled_from(
+    [
+        *(_prompt(id_) for id_ in "ab"),
+        *(_accepted(id_, message) for id_ in "ab" for message in "mn"),
+        *(_receipt(seq, message) for seq in (1, 4) for message in "mn"),
+        *(_event(session, seq, name, turn=1) for session in "st" for seq in (2, 5) for name in ("turn/start", "turn/end")),
+        *(_event("s", 3, "approval/asked" if asked else "approval/decided", id="x") for asked in (True, False)),
+        row("c2s", request("i", "initialize", {})),
+        row("c2s", request("z", "shutdown")),
+        row("s2c", result("z", {})),
+    ]
+)
+
+
+@given(rows=st.lists(ORDERLY, max_size=16), cuts=st.lists(st.integers(0, 2500), max_size=4))
+def test_the_order_of_frames_is_followed_across_cuts_whatever_closed_in_a_part(rows: list[Any], cuts: list[int]) -> None:
+    files = [("log", log(*rows))]
+    assert report(SETUP, files, cuts) == report(SETUP, files, known=True)
+
+
+AGAIN: Final = [_receipt(2, "m"), _prompt("b"), _accepted("b", "m")]
+"""The message was received, and the prompt answered: of the rule on receipts nothing is left."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([_receipt(1, "m")], AGAIN),  # something is known of the message
+        ([_prompt("a")], [*AGAIN, _accepted("a", "m")]),  # a response comes whose request is known only when parts are joined
+        ([_prompt("a")], [_prompt("a"), *AGAIN, _accepted("a", "m"), _accepted("a", "n")]),
+    ],
+)
+def test_a_key_that_closed_in_a_part_is_looked_into_if_more_is_known_of_it(before: list[Any], after: list[Any]) -> None:
+    first = log(row("c2s", request("i", "initialize", {})), *before)
+    files = [("log", first + log(*after))]
+    asked: list[Piece] = []
+
+    def again(setup: Setup, piece: Piece, pending: Pending) -> Part:
+        asked.append(piece)
+        return examine(setup, piece, pending)
+
+    stream = Stream(SETUP, again)
+    stream.open("log")
+    for number, piece in enumerate(pieces("log", files[0][1], [len(first) - 1])):
+        stream.add(piece, examine(SETUP, piece, None if number else Pending()))
+    assert len(asked) == 1
+    assert report(SETUP, files, [len(first) - 1]) == report(SETUP, files, known=True)
+
+
+def test_of_too_many_keys_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order, "MOST_KEYS", 3)  # one is that of rules without a key
+    parts = [
+        log(
+            row("c2s", request("i", "initialize", {})),
+            _event("s", 9, "turn/start", turn=1),
+            _event("t", 9, "turn/start", turn=1),
+        ),
+        log(_event("u", 9, "turn/start", turn=1)),
+        log(_event("s", 5, "turn/end", turn=1), _event("u", 5, "turn/end", turn=1)),
+    ]
+    found = json.loads(report(SETUP, [("log", b"".join(parts))], [len(parts[0]) - 1, len(parts[0] + parts[1]) - 1]))
+    told = [(each["rule"], each["line"]) for each in found["findings"]]
+    assert ("sequence/seq", 6) in told
+    assert ("sequence/seq", 5) not in told
+    assert ("sequence/turns", 5) not in told
 
 
 def test_what_is_open_at_the_end_is_told_where_it_began() -> None:
