@@ -13,7 +13,7 @@ from .look import Look, Parsed, each_key, the_key
 from .operations import Operation, Operations, Tell
 from .paths import EACH, Scalar, values
 from .sequencing import Event, SequenceRule, Sequencing
-from .track import Run, Track, is_late
+from .track import Track, is_late
 from .wording import Json
 
 Move: TypeAlias = "Callable[[Any, int], None]"
@@ -25,7 +25,6 @@ class Follower:
 
     def __init__(self, sequencing: Sequencing, tell: Tell) -> None:
         self.rules: Final = sequencing.rules
-        self._all: Final = sequencing.events
         self._begins: Final = sequencing.begins
         self._telling: Final = {end.seen for rule in self.rules for ends in rule.ends.values() for end in ends}
         self.operations: Final = Operations(self.rules, tell)
@@ -34,10 +33,15 @@ class Follower:
         self._events: Final[dict[tuple[str, str], list[Event]]] = {}
         self._track: Final = Track([{} for _ in self.rules])
         self._epoch = 0
+        self._is_late: Final = [is_late(rule, sequencing.events) for rule in self.rules]
+        self._concerned_by: Final[dict[str, list[tuple[int, int, str]]]] = {}
+        for index, rule in enumerate(self.rules):
+            for position, name in enumerate(rule.events):
+                self._concerned_by.setdefault(name, []).append((index, position, name))
         self._repeatable: Final[dict[tuple[tuple[tuple[int, str], ...], ...], list[Move]]] = {}
         self.repeating: Sequence[Move] = ()
         self.repeated_at = 0
-        for event in self._all.values():
+        for event in sequencing.events.values():
             for method in event.methods:
                 self._events.setdefault((event.kind, method), []).append(event)
 
@@ -120,7 +124,7 @@ class Follower:
         others: list[Move] = [self._begin] if self._begins in names else []
         others += (self._seen(name) for name in sorted(names & self._telling))
         for index, rule, event in self._concerned(names):
-            if is_late(rule, self._all):
+            if self._is_late[index]:
                 if self._repeats((index, event)):
                     repeating.append(((index, event),))
                 else:
@@ -145,7 +149,7 @@ class Follower:
             found = self._repeatable[all_events] = []
             for events in all_events:
                 index, event = events[0]
-                if is_late(self.rules[index], self._all):
+                if self._is_late[index]:
                     found.append(self._late(index, self.rules[index], event, look))
                 else:
                     found.append(self._keyed((), self.operations.operation(events), look))
@@ -165,12 +169,14 @@ class Follower:
         """What these events do to records, by the paths of their keys."""
         found: dict[tuple[str, ...], list[tuple[int, str]]] = {}
         for index, rule, event in self._concerned(names):
-            if not is_late(rule, self._all):
+            if not self._is_late[index]:
                 found.setdefault(rule.events[event], []).append((index, event))
         return [(paths, self.operations.operation(tuple(each))) for paths, each in found.items()]
 
     def _concerned(self, names: Iterable[str]) -> Iterable[tuple[int, SequenceRule, str]]:
-        return ((index, rule, event) for index, rule in enumerate(self.rules) for event in rule.events if event in names)
+        """The rules that events concern, in order, each with one of them."""
+        found = sorted(each for name in names for each in self._concerned_by.get(name, ()))
+        return ((index, self.rules[index], name) for index, _, name in found)
 
     def _begin(self, _frame: Any, _line: int) -> None:
         self.operations.begin()
@@ -185,7 +191,6 @@ class Follower:
         operations, records = self.operations, self.operations.records
         after, number = operation.after, operation.number
         find_key = the_key(paths, look)
-
         if find_key is not None and not rising:
 
             def move_one(frame: Any, line: int) -> None:
@@ -222,15 +227,14 @@ class Follower:
 
         def move(frame: Any, line: int) -> None:
             for key in find_keys(frame):
+                run = (line, line, event, self._epoch, operations.conversation)
                 runs = late.get(key)
                 if runs is None:
-                    runs = late[key] = []
-                elif repeats:
-                    last = runs[-1]
-                    if last.event == event and last.epoch == self._epoch and last.conversation == operations.conversation:
-                        last.last_line = line
-                        continue
-                runs.append(Run(line, line, event, self._epoch, operations.conversation))
+                    late[key] = [run]
+                elif repeats and runs[-1][2:] == run[2:]:
+                    runs[-1] = (runs[-1][0], *run[1:])
+                else:
+                    runs.append(run)
 
         return move
 

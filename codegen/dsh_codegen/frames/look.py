@@ -18,7 +18,7 @@ class Look(Protocol):
         """What finds the value at a path without `[*]`, whatever it is."""
         ...
 
-    def each(self, paths: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    def each(self, paths: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
         """The same for several paths."""
         ...
 
@@ -33,7 +33,7 @@ class Parsed:
     one = staticmethod(parsed.one)
     values = staticmethod(parsed.values)
 
-    def each(self, paths: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    def each(self, paths: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
         """Like `Look.each`."""
         return several([self.one(path) for path in paths])
 

@@ -34,12 +34,15 @@ class Last(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A part in its log: `lines` of its file and `conversation` are how many come before it. `left` is by state."""
+    """A part in its log: `lines` of its file and `conversation` are how many come before it. `left` is by state, and so is
+    `noted`: whether there may be a note on a key if the log ends there.
+    """
 
     file: str
     lines: int
     conversation: int
     left: list[Left]
+    noted: list[bool]
 
     def last(self, step: Step) -> Last:
         """The last event of a step."""
@@ -68,7 +71,8 @@ class Order:
     def join(self, track: Track, file: str, lines: int) -> Iterator[Finding]:
         """Findings where the next part begins: of `file`, with `lines` lines before it."""
         left = [left_open(state, self._rules, self._closing) for state in track.states]
-        place = Place(file, lines, self._conversation, left)
+        noted = [any((index, event) in self._ends for index, event, _ in each.open) for each in left]
+        place = Place(file, lines, self._conversation, left, noted)
         keys = self._keys
         for key, seen in track.seen.items():
             known = keys.pop(key, None)
@@ -87,9 +91,8 @@ class Order:
                 if known is None and ended_well(self._rules[index], self._closing[index], runs):
                     continue
                 lasts = _unfolded(known)
-                for run in runs:
-                    begun = run.conversation
-                    step = Step(index, run.event, run.first_line, begun, run.event, run.last_line, begun)
+                for first_line, last_line, event, _, begun in runs:
+                    step = Step(index, event, first_line, begun, event, last_line, begun)
                     yield from self._join(key, lasts, step, place)
                 self._keep(key, lasts)
         if track.conversation:
@@ -144,7 +147,7 @@ class Order:
     def ends(self) -> Iterator[Finding]:
         """What is open when the log ends: notes, each at the last event of its key."""
         for key, known in self._keys.items():
-            if isinstance(known, tuple) and not self._may_end(known):
+            if isinstance(known, tuple) and not known[0].noted[known[1]]:
                 continue
             for index, last in _unfolded(known).items():
                 recent = self._rules[index].whole or last.conversation == self._conversation
@@ -152,11 +155,6 @@ class Order:
                 note = self._words.end(index, whole_key(key), last.event, last.file, last.line, seen)
                 if note is not None:
                     yield note
-
-    def _may_end(self, new: New) -> bool:
-        """Whether there may be a note on a key: for most there is none."""
-        place, state, _, _ = new
-        return any((index, event) in self._ends for index, event, _ in place.left[state].open)
 
 
 def _unfolded(known: Known | None) -> dict[int, Last]:

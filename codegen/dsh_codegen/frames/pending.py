@@ -63,16 +63,24 @@ class Pending:
         waiting.append(asked)
         return len(waiting) > 1
 
-    def waits(self, direction: Direction | None, key: IdKey) -> bool:
-        """Whether a request with that id waits, sent in `direction`."""
-        return (direction, key) in self._waiting
+    def ask_alone(self, key: IdKey, asked: Asked) -> bool:
+        """A request was sent, unless its id waits already: then nothing is done, and it is False."""
+        place = (asked.direction, key)
+        if place in self._waiting:
+            return False
+        self._waiting[place] = [asked]
+        return True
 
     def only(self, direction: Direction | None, key: IdKey) -> Asked | None:
         """The request that a response in `direction` answers, if there is exactly one that it can be."""
-        found: list[Asked] = []
+        found: Asked | None = None
         for sender in _senders(direction):
-            found += self._waiting.get((sender, key), ())
-        return found[0] if len(found) == 1 else None
+            waiting = self._waiting.get((sender, key))
+            if waiting is not None:
+                if found is not None or len(waiting) > 1:
+                    return None
+                (found,) = waiting
+        return found
 
     def answered(self, key: IdKey, asked: Asked) -> None:
         """A request that was the only one with its id waits no longer."""

@@ -96,10 +96,14 @@ class Shortcut:
             rest_bytes += len(line)
             if not self._single(frame, line, number):
                 yield number - first - 1
+            if of_the_crowd is None and self._plans.crowd.frame is not None:
+                crowd = self._plans.crowd
+                of_the_crowd, look, arms = crowd.frame, crowd.look, crowd.arms
         if of_the_crowd is not None:
             plan = self._plans.calls[of_the_crowd]
             plan.count += len(lines) - rest_lines
-            plan.bytes += sum(map(len, lines)) - rest_bytes - (len(lines) - rest_lines)  # without line feeds
+            size = batch.size if batch.terminated else batch.size - len(batch.lines[-1])
+            plan.bytes += size - rest_bytes - (len(lines) - rest_lines)  # without line feeds
         if not batch.terminated:
             yield len(batch.lines) - 1
 
@@ -164,9 +168,8 @@ class Shortcut:
     def _ask(self, plan: Plan, frame: Any, line: int) -> bool:
         """A request begins to wait; False if its id waits already, which there is something to be said about."""
         key = id_key(frame.id)
-        if key is None or self._pending.waits(plan.direction, key):
+        if key is None or not self._pending.ask_alone(key, Asked(plan.direction, plan.method, line)):
             return False
-        self._pending.ask(key, Asked(plan.direction, plan.method, line))
         self._part.asked.add(key)
         return True
 

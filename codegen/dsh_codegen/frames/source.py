@@ -20,11 +20,13 @@ BLOCK: Final = 1 << 17
 class Batch(NamedTuple):
     """Lines that follow each other, at most a block of them.
 
-    `offset`: byte of the (unpacked) file at which the first one begins. `lines` come with their line feed.
+    `offset`: byte of the (unpacked) file at which the first one begins. `lines` come with their line feed; `size` is how many
+    bytes they are.
     """
 
     offset: int
     lines: list[bytes]
+    size: int
 
     @property
     def terminated(self) -> bool:
@@ -117,7 +119,7 @@ def _lines(blocks: Iterable[tuple[int, bytes]], base: int, stop: int, max_line: 
         lines = [reader.readline()] if beyond else reader.readlines()
         rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
         if lines:
-            first = position
+            first, end = position, position + (len(lines[0]) if beyond else len(block) - len(rest))
             if size:
                 first = begun
                 size += len(lines[0]) - 1
@@ -132,7 +134,7 @@ def _lines(blocks: Iterable[tuple[int, bytes]], base: int, stop: int, max_line: 
             if len(block) > max_line:
                 yield from _sorted_out(base + first, lines, max_line)
             elif lines:
-                yield Batch(base + first, lines)
+                yield Batch(base + first, lines, end - first)
             if beyond:
                 return
             size = 0
@@ -146,7 +148,7 @@ def _lines(blocks: Iterable[tuple[int, bytes]], base: int, stop: int, max_line: 
     if size > max_line:
         yield Overlong(base + begun, size, False)
     elif size:
-        yield Batch(base + begun, [b"".join(held)])
+        yield Batch(base + begun, [b"".join(held)], size)
 
 
 def _sorted_out(offset: int, lines: Iterable[bytes], max_line: int) -> Iterator[Batch | Overlong]:
@@ -156,7 +158,7 @@ def _sorted_out(offset: int, lines: Iterable[bytes], max_line: int) -> Iterator[
     for line in lines:
         if len(line) - 1 > max_line:
             if kept:
-                yield Batch(first, kept)
+                yield Batch(first, kept, offset - first)
             yield Overlong(offset, len(line) - 1, True)
             kept = []
         else:
@@ -165,4 +167,4 @@ def _sorted_out(offset: int, lines: Iterable[bytes], max_line: int) -> Iterator[
             kept.append(line)
         offset += len(line)
     if kept:
-        yield Batch(first, kept)
+        yield Batch(first, kept, offset - first)

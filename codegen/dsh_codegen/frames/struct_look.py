@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -49,7 +50,7 @@ class StructLook:
         """Like `paths.one`."""
         return self.getter(path) or _nothing
 
-    def each(self, paths: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    def each(self, paths: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
         """Like `Look.each`."""
         getters = [self.getter(path) for path in paths]
         if not self.at and all(isinstance(get, attrgetter) for get in getters):
@@ -76,7 +77,8 @@ class StructLook:
         return lambda frame: (found,) if (found := get(frame)).__class__ in SCALARS else ()
 
 
-def attributes(paths: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+@cache
+def attributes(paths: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     """What finds the values at several paths where something always stands: four times as quick as `attrgetter`.
 
     The text that is compiled is made of identifiers and dots only: see `attribute`.

@@ -56,6 +56,7 @@ class Structs:
     def __init__(self, bundle: Schema) -> None:
         self._shapes: Final = Shapes(bundle)
         self._types: Final = StructTypes(self._shapes)
+        self._getters: Final[dict[tuple[type, str], Callable[[Any], Any] | None]] = {}
         self._results: Final[dict[str | None, Callable[[Raw | bytes], Any]]] = {}
         made = StructFrames(bundle, self._shapes, self._types)
         response = made.response()
@@ -99,7 +100,11 @@ class Structs:
         which is each item of an array, it gives a list of what there is. None for a function: nothing can ever stand there, or
         the class is none of a struct.
         """
-        return getter(self._types.members, class_, path) if class_ in self._types.members else None
+        if class_ not in self._types.members:
+            return None
+        if (class_, path) not in self._getters:
+            self._getters[class_, path] = getter(self._types.members, class_, path)
+        return self._getters[class_, path]
 
 
 def _decoder(structs: Sequence[type[Struct]]) -> Decode:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from .paths import Key, Scalar
 from .sequencing import NOTHING, Event, SequenceRule
@@ -73,21 +73,9 @@ class Record:
         self.rising: dict[int, Values] = {}
 
 
-@dataclass(slots=True, order=True)
-class Run:
-    """One event of a late rule, or several equal ones in a row. `epoch`: responses before it without a request in the part."""
-
-    first_line: int
-    last_line: int
-    event: str
-    epoch: int
-    conversation: int
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles it quicker than by default."""
-        return Run, (self.first_line, self.last_line, self.event, self.epoch, self.conversation)
-
-
+Run: TypeAlias = "tuple[int, int, str, int, int]"
+"""One event of a late rule, or several equal ones in a row: the first line, the last line, the event, the epoch (how many
+responses came before it without a request in the part) and the conversation."""
 KeyOrPart: TypeAlias = "Key | Scalar"
 """A key; one that has a single part may be just that."""
 State: TypeAlias = "tuple[tuple[str, str, int] | None, ...]"
@@ -185,11 +173,12 @@ def ended_well(rule: SequenceRule, closing: frozenset[str], runs: Iterable[Run])
     """Whether the events of a late rule began and ended well: a key that was new before them is as new after them."""
     last: Run | None = None
     for run in runs:
-        before = rule.after[run.event]
+        _, _, event, _, conversation = run
+        before = rule.after[event]
         if last is None:
             if NOTHING not in before:
                 return False
-        elif last.event not in before and (rule.whole or last.conversation == run.conversation):
+        elif last[2] not in before and (rule.whole or last[4] == conversation):
             return False
-        last = None if run.event in closing else run
+        last = None if event in closing else run
     return last is None

@@ -45,6 +45,7 @@ def flat(parts: Iterable[Batch | Overlong]) -> Iterator[Line]:
             continue
         assert part.lines, "no batch is empty"
         offset = part.offset
+        assert part.size == sum(map(len, part.lines))
         assert part.terminated is part.lines[-1].endswith(b"\n")
         for line in part.lines:
             yield offset, line.removesuffix(b"\n"), line.endswith(b"\n")
@@ -92,7 +93,7 @@ def test_a_piece_reads_no_further_than_its_last_line() -> None:
             return data
 
     source = Counted(b"x" * 9 + b"\n" + b"y" * 1000)
-    assert list(batches(Piece("f", "u", 0, 10), 100, lambda _: source, block=4)) == [Batch(0, [b"x" * 9 + b"\n"])]
+    assert list(batches(Piece("f", "u", 0, 10), 100, lambda _: source, block=4)) == [Batch(0, [b"x" * 9 + b"\n"], 10)]
     assert source.taken == 10 + 4  # one block beyond, in which a line begins that is not its own
 
 
@@ -103,7 +104,7 @@ def test_what_was_appended_since_the_cuts_were_made_ends_the_last_line_and_is_no
 
 
 def test_a_file_that_became_shorter_ends_earlier() -> None:
-    assert list(batches(Piece("f", "u", 0, 10), 100, lambda _: opener(b"ab"))) == [Batch(0, [b"ab"])]
+    assert list(batches(Piece("f", "u", 0, 10), 100, lambda _: opener(b"ab"))) == [Batch(0, [b"ab"], 2)]
     assert list(batches(Piece("f", "u", 5, 10), 100, lambda _: opener(b"ab"))) == []
 
 
