@@ -22,6 +22,10 @@ class Look(Protocol):
         """The same for several paths."""
         ...
 
+    def key(self, paths: tuple[str, ...]) -> Callable[[Any], KeyOrPart] | None:
+        """What finds the key at paths without `[*]`, at one path its part; None if it is not certain that there is one."""
+        ...
+
     def values(self, path: str) -> Callable[[Any], Sequence[Any]]:
         """What finds the scalars at a path."""
         ...
@@ -37,6 +41,9 @@ class Parsed:
         """Like `Look.each`."""
         return several([self.one(path) for path in paths])
 
+    def key(self, _paths: tuple[str, ...]) -> None:
+        """Like `Look.key`: parsed JSON may be anything."""
+
 
 def several(finders: Sequence[Callable[[Any], Any]]) -> Callable[[Any], tuple[Any, ...]]:
     """What finds a value with each of these."""
@@ -51,6 +58,9 @@ def the_key(paths: tuple[str, ...], look: Look) -> Callable[[Any], KeyOrPart | N
         return _no_parts
     if any(EACH in path for path in paths):
         return None
+    sure = look.key(paths)
+    if sure is not None:
+        return sure
     if len(paths) == 1:
         one = look.one(paths[0])
 

@@ -65,7 +65,6 @@ class Operations:
         closed = [short and left.well and not left.open for left in lefts]
         about = {each: self._about(*each) for operation in self._operations for each in operation}
         enders = [[about[rule, event] for rule, event, _ in left.open] for left in lefts]
-        risers = {rule: self._about(rule) for rule, each in enumerate(self._rules) if each.rising is not None}
         never = repeat(0)
         told: dict[KeyOrPart, Seen] = {}
         gone: list[KeyOrPart] = []
@@ -75,7 +74,7 @@ class Operations:
             rose: tuple[Scalar, ...] = ()
             if record.rising:
                 for rule, each in record.rising.items():
-                    rose += (rule, *each.first, each.last, max(map(line, risers[rule], never)), each.conversation)
+                    rose += (rule, *each.first, each.last, each.line, each.conversation)
             elif closed[record.state]:
                 gone.append(key)
                 continue
@@ -127,8 +126,8 @@ class Operations:
             values = record.rising[rule] = Values(value, line, conversation)
             return values
         if values.conversation == conversation and falls(values.last, value):
-            self._tell(Breach(rule, whole_key(key), line, value, values.last, self._last_line(record, rule) or line))
-        values.last, values.conversation = value, conversation
+            self._tell(Breach(rule, whole_key(key), line, value, values.last, values.line))
+        values.last, values.line, values.conversation = value, line, conversation
         return values
 
     def _rule_by_rule(self, record: Record, key: KeyOrPart, operation: Operation, line: int) -> int:
@@ -170,14 +169,10 @@ class Operations:
             self.states.append(state)
         return number
 
-    def _last_line(self, record: Record, rule: int, event: str | None = None) -> int:
-        """Where an event of a rule came last; any, if none is named. 0: nowhere yet."""
+    def _last_line(self, record: Record, rule: int, event: str) -> int:
+        """Where an event of a rule came last. 0: nowhere yet."""
         return max([record.lines.get(number, 0) for number in self._about(rule, event)], default=0)
 
-    def _about(self, rule: int, event: str | None = None) -> list[int]:
-        """The numbers of the operations that are an event of a rule; any, if none is named."""
-        return [
-            operation.number
-            for operation in self._operations.values()
-            if any(index == rule and event in (None, name) for index, name in operation.events)
-        ]
+    def _about(self, rule: int, event: str) -> list[int]:
+        """The numbers of the operations that are an event of a rule."""
+        return [operation.number for operation in self._operations.values() if (rule, event) in operation.events]

@@ -84,6 +84,7 @@ class Shortcut:
                 record.state = following
                 record.lines[operation] = number
                 top.last = value
+                top.line = number
                 if follower.repeating is keyless:
                     follower.repeated_at = number
                 else:

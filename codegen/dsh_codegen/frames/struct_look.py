@@ -36,15 +36,30 @@ class StructLook:
 
     def getter(self, path: str) -> Callable[[Any], Any] | None:
         """Like `Structs.getter`; one attribute access for the whole path, if something always stands there."""
+        start, inside = self._start(path)
+        if start is None:
+            return None
+        get = self.structs.getter(start, inside)
+        if inside == path or start is self.frame:
+            return get
+        if get is None or isinstance(get, attrgetter):
+            return None if get is None else attrgetter(".".join(map(attribute, steps(path))))
+        return self.structs.getter(self.frame, path)
+
+    def _start(self, path: str) -> tuple[type | None, str]:
+        """The class in whose instances a path is looked for, and the path from there; None: it leads nowhere."""
         if self.at:
             within = path.removeprefix(f"{self.at}.")
-            return self.structs.getter(self.frame, within) if within != path else None
+            return (self.frame, within) if within != path else (None, "")
         inside = path.removeprefix(f"{self.arm_path}.")
-        if self.arm in self.structs.tags and inside != path:
-            get = self.structs.getter(self.arm, inside)
-            if get is None or isinstance(get, attrgetter):
-                return None if get is None else attrgetter(".".join(map(attribute, steps(path))))
-        return self.structs.getter(self.frame, path)
+        return (self.arm, inside) if self.arm in self.structs.tags and inside != path else (self.frame, path)
+
+    def key(self, paths: tuple[str, ...]) -> Callable[[Any], Any] | None:
+        """What finds the key at several paths, or the part at one, if they always lead to scalars."""
+        starts = [self._start(path) for path in paths]
+        if not all(start is not None and self.structs.always_scalar(start, inside) for start, inside in starts):
+            return None
+        return self.one(paths[0]) if len(paths) == 1 else self.each(paths)
 
     def one(self, path: str) -> Callable[[Any], Any]:
         """Like `paths.one`."""

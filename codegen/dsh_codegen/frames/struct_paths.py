@@ -11,6 +11,7 @@ from msgspec import UNSET, Raw, Struct
 
 from .depth import at_any_depth
 from .paths import EACH, steps
+from .struct_scalars import is_scalar
 from .struct_types import ANY, Members, Typed, attribute
 
 
@@ -20,21 +21,33 @@ def getter(members: Mapping[type, Members], start: type, path: str) -> Callable[
     It gives `UNSET` where nothing does. With `[*]` in the path it gives the list of what there is.
     """
     ahead = steps(path)
+    places, always = _places(members, start, ahead)
+    if not places:
+        return None
+    if always and not any(place.free for place in places):
+        return attrgetter(".".join(map(attribute, ahead)))
+    return _every(ahead) if EACH in ahead else _only(ahead)
+
+
+def always_scalar(members: Mapping[type, Members], start: type, path: str) -> bool:
+    """Whether a scalar stands at `path` in every instance of `start`."""
+    places, always = _places(members, start, steps(path))
+    return always and all(is_scalar(place.type) for place in places)
+
+
+def _places(members: Mapping[type, Members], start: type, ahead: Sequence[str]) -> tuple[list[Typed], bool]:
+    """What may stand at the end of a path, and whether something always does."""
     places: list[Typed] = [Typed(start, structs=(start,), others=False)]
-    certain = EACH not in ahead
+    always = EACH not in ahead
     for step in ahead:
         found: list[Typed] = []
         for place in places:
             nexts = list(_next(members, place, step))
-            certain = certain and not place.others and all(required for _, required in nexts)
-            certain = certain and len(nexts) == len(place.structs)
+            always = always and not place.others and all(required for _, required in nexts)
+            always = always and len(nexts) == len(place.structs)
             found += (typed for typed, _ in nexts)
         places = found
-    if not places:
-        return None
-    if certain and not any(place.free for place in places):
-        return attrgetter(".".join(map(attribute, ahead)))
-    return _every(ahead) if EACH in ahead else _only(ahead)
+    return places, always
 
 
 def _next(members: Mapping[type, Members], place: Typed, step: str) -> Iterator[tuple[Typed, bool]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Final, Literal, Union
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from msgspec import Meta
 
@@ -52,6 +52,15 @@ def one_of(types: Iterable[Any]) -> Any:
 def literal(values: Iterable[Any]) -> Any:
     """The type of these strings, integers or booleans, at least one."""
     return _LITERAL[tuple(dict.fromkeys(values))]
+
+
+def is_scalar(type_: Any) -> bool:
+    """Whether all that a type takes are strings, numbers and booleans."""
+    if get_origin(type_) is _LITERAL:
+        return True
+    if get_origin(type_) is _UNION:
+        return all(map(is_scalar, get_args(type_)))
+    return (get_args(type_)[0] if get_origin(type_) is _ANNOTATED else type_) in (str, int, float, bool)
 
 
 def array_of(item: Any, limits: Limits) -> Any:

@@ -23,7 +23,7 @@ from msgspec import Raw, Struct
 
 from .struct_frames import Call, StructFrames
 from .struct_parts import Tag
-from .struct_paths import getter
+from .struct_paths import always_scalar, getter
 from .struct_scalars import one_of
 from .struct_shapes import Shapes
 from .struct_types import ANY, StructTypes
@@ -105,6 +105,10 @@ class Structs:
         if (class_, path) not in self._getters:
             self._getters[class_, path] = getter(self._types.members, class_, path)
         return self._getters[class_, path]
+
+    def always_scalar(self, class_: type, path: str) -> bool:
+        """Whether a scalar stands at a path, such as for `getter`, in every instance of a struct."""
+        return class_ in self._types.members and always_scalar(self._types.members, class_, path)
 
 
 def _decoder(structs: Sequence[type[Struct]]) -> Decode:

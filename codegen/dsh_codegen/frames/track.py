@@ -42,13 +42,14 @@ class Breach(NamedTuple):
 
 
 class Values:
-    """The first value of a rule on rising ones, with its line and its conversation, and the last one, with its conversation."""
+    """The first value of a rule on rising ones, with its line and its conversation; and the same of the last one."""
 
-    __slots__ = ("conversation", "first", "last")
+    __slots__ = ("conversation", "first", "last", "line")
 
     def __init__(self, value: Scalar, line: int, conversation: int) -> None:
         self.first = (value, line, conversation)
         self.last = value
+        self.line = line
         self.conversation = conversation
 
 
