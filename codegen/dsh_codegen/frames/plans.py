@@ -17,6 +17,9 @@ from .protocol import Protocol
 from .sequencing import Event
 from .struct_look import Condition, StructLook, attributes, guarded
 
+Moves: TypeAlias = "tuple[list[Move], Sequence[Move]]"
+"""Moves that look at the frame, and some for `Follower.repeat`."""
+
 
 @dataclass(slots=True)
 class Plan:
@@ -35,7 +38,7 @@ class Plan:
     arm_path: str = ""
     arm: Callable[[Any], Any] | None = None
     values: frozenset[Any] = frozenset()
-    moves: dict[Any, tuple[list[Move], Sequence[Move]]] = field(default_factory=dict[Any, "tuple[list[Move], Sequence[Move]]"])
+    moves: dict[Any, Moves] = field(default_factory=dict[Any, "Moves"])
     result: Callable[[msgspec.Raw], Any] | None = None
     count: int = 0
     bytes: int = 0
@@ -135,11 +138,12 @@ class Plans:
         plan = self.answers[name, failed] = Plan(False, name, method.direction, events, result=decode)
         return plan
 
-    def moves(self, plan: Plan, frame: Any, arm: Any) -> tuple[list[Move], Sequence[Move]]:
-        """What to do with frames of one class and one arm: moves that look at the frame, and some for `Follower.repeat`."""
+    def moves(self, plan: Plan, kind: Any, frame: Any, arm: Any) -> Moves:
+        """What to do with frames of one class and one kind of arm; it is kept in the plan."""
         events, moves = self._certain(plan, frame, arm)
         _, repeating, more = self._follower.parted(events, "", self._look(plan, frame, arm))
-        return moves + more, repeating
+        plan.moves[kind] = moves + more, repeating
+        return plan.moves[kind]
 
     def arm(self, frame: Any, arm: Any) -> Arm:
         """The same for frames of the crowd."""

@@ -11,7 +11,7 @@ method of which that can be said (a `Crowd`) has a way of its own through the lo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -20,11 +20,14 @@ from .follower import Follower
 from .frame import id_key
 from .part import Part
 from .pending import Asked, Pending
-from .plans import Plan, Plans
+from .plans import Moves, Plan, Plans
 from .protocol import Protocol
 from .source import Batch
 from .structs import MISSES, Decode, careful, plain
 from .summary import Summary
+
+Taken: TypeAlias = tuple[Plan, Any, Moves]
+"""What to do with a frame or the result of a response, of which nothing is to be said: its plan, the value, and its moves."""
 
 
 class Shortcut:
@@ -61,42 +64,50 @@ class Shortcut:
             try:
                 frame = decode(line)
             except MISSES:
-                rest_lines += 1
-                rest_bytes += len(line)
-                if not self._answer(decode_response, line, number):
-                    yield number - first - 1
-                continue
-            if captured:
-                frame = frame.frame
-            if frame.__class__ is of_the_crowd:
-                arm, key, value = look(frame)
-                try:
-                    record = records[key]
-                    after, operation, _, keyless, others = arms[arm.__class__]
-                    following = after[record.state]
-                except KeyError:
-                    self._join_crowd(frame, arm, key, value, number)
+                taken = self._answer(decode_response, line)
+            else:
+                if captured:
+                    frame = frame.frame
+                if frame.__class__ is of_the_crowd:
+                    arm, key, value = look(frame)
+                    try:
+                        record = records[key]
+                        after, operation, _, keyless, others = arms[arm.__class__]
+                        following = after[record.state]
+                    except KeyError:
+                        self._join_crowd(frame, arm, key, value, number)
+                        continue
+                    top = record.top
+                    if not value > top.last:
+                        self._join_crowd(frame, arm, key, value, number)
+                        continue
+                    record.state = following
+                    record.lines[operation] = number
+                    top.last = value
+                    top.line = number
+                    if follower.repeating is keyless:
+                        follower.repeated_at = number
+                    else:
+                        follower.repeat(keyless, number)
+                    for move in others:
+                        move(frame, number)
+                    frame = arm = None  # the memory is used again at once, while it is in the cache
                     continue
-                top = record.top
-                if not value > top.last:
-                    self._join_crowd(frame, arm, key, value, number)
-                    continue
-                record.state = following
-                record.lines[operation] = number
-                top.last = value
-                top.line = number
-                if follower.repeating is keyless:
-                    follower.repeated_at = number
-                else:
-                    follower.repeat(keyless, number)
-                for move in others:
-                    move(frame, number)
-                frame = arm = None  # the memory is used again at once, while it is in the cache
-                continue
+                taken = self._call(frame, number)
             rest_lines += 1
             rest_bytes += len(line)
-            if not self._single(frame, line, number):
+            if taken is None:
                 yield number - first - 1
+                continue
+            plan, value, (others, keyless) = taken
+            plan.count += 1
+            plan.bytes += len(line) - 1
+            for move in others:
+                move(value, number)
+            if follower.repeating is keyless:
+                follower.repeated_at = number
+            else:
+                follower.repeat(keyless, number)
             if of_the_crowd is None and self._plans.crowd.frame is not None:
                 crowd = self._plans.crowd
                 of_the_crowd, look, arms = crowd.frame, crowd.look, crowd.arms
@@ -129,27 +140,14 @@ class Shortcut:
                 return captured
         return None
 
-    def _single(self, frame: Any, line: bytes, number: int) -> bool:
-        """Take a frame that is not of the crowd; False if there is something to be said about it."""
+    def _call(self, frame: Any, line: int) -> Taken | None:
+        """What to do with a call that is not of the crowd; None if there is something to be said about it."""
         plan = self._plans.calls.get(frame.__class__) or self._plans.of(frame)
-        if plan.request and not self._ask(plan, frame, number):
-            return False
+        if plan.request and not self._ask(plan, frame, line):
+            return None
         arm = None if plan.arm is None else plan.arm(frame)
         kind = arm if arm.__class__ is str and arm in plan.values else arm.__class__
-        self._take(plan, line, kind, frame, arm, number)
-        return True
-
-    def _take(self, plan: Plan, line: bytes, kind: Any, value: Any, arm: Any, number: int) -> None:
-        """Count and follow a frame, or the result of a response, of which nothing is to be said."""
-        plan.count += 1
-        plan.bytes += len(line) - 1
-        known = plan.moves.get(kind)
-        if known is None:
-            known = plan.moves[kind] = self._plans.moves(plan, value, arm)
-        others, repeating = known
-        for move in others:
-            move(value, number)
-        self._follower.repeat(repeating, number)
+        return plan, frame, plan.moves.get(kind) or self._plans.moves(plan, kind, frame, arm)
 
     def _join_crowd(self, frame: Any, arm: Any, key: Any, value: Any, line: int) -> None:
         """Take a frame of the crowd of which something is new: its arm, its key, or what that was last."""
@@ -174,32 +172,32 @@ class Shortcut:
         self._part.asked.add(key)
         return True
 
-    def _answer(self, decode: Decode, line: bytes, number: int) -> bool:
-        """Whether a line is a response to the only request with its id, with nothing to be said about it."""
+    def _answer(self, decode: Decode, line: bytes) -> Taken | None:
+        """What to do with a response to the only request with its id; None if there is something to be said about the line."""
         direction: Direction | None = None
         try:
             frame = decode(line)
         except MISSES:
-            return False
+            return None
         if self._captured:
             frame, direction = frame.frame, frame.dir
         key = id_key(frame.id)
         asked = None if key is None else self._pending.only(direction, key)
         if key is None or asked is None or asked.direction is None:
-            return False
+            return None
         failed = frame.result is msgspec.UNSET
         plans = self._plans
         plan = plans.answers.get((asked.method, failed)) or plans.of_answer(asked.method, failed=failed)
         if plan is None or plan.result is None or asked.direction != plan.direction:
-            return False
+            return None
         result: Any = None
         if not failed:
             try:
                 result = plan.result(frame.result)
             except MISSES:
-                return False
+                return None
             if plan.events and not isinstance(result, msgspec.Struct):
-                return False  # no look finds anything in it
+                return None  # no look finds anything in it
         self._pending.answered(key, asked)
-        self._take(plan, line, result.__class__, result, None, number)
-        return True
+        kind = result.__class__
+        return plan, result, plan.moves.get(kind) or self._plans.moves(plan, kind, result, None)

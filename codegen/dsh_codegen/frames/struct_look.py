@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -98,8 +99,21 @@ def attributes(paths: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
     The text that is compiled is made of identifiers and dots only: see `attribute`.
     """
-    found = ", ".join(".".join(["frame", *map(attribute, steps(path))]) for path in paths)
-    compiled: Callable[[Any], tuple[Any, ...]] = eval(f"lambda frame: ({found},)")
+    all_steps = [steps(path) for path in paths]
+    needed = Counter(all_[:end] for all_ in all_steps for end in range(1, len(all_) + 1))
+    named: dict[tuple[str, ...], str] = {}
+
+    def text(ahead: tuple[str, ...]) -> str:
+        """What stands there; if it is needed several times, under a name that it is given at the first."""
+        if ahead in named or not ahead:
+            return named.get(ahead, "frame")
+        found = f"{text(ahead[:-1])}.{attribute(ahead[-1])}"
+        if needed[ahead] > 1:
+            named[ahead] = f"value_{len(named)}"
+            return f"({named[ahead]} := {found})"
+        return found
+
+    compiled: Callable[[Any], tuple[Any, ...]] = eval(f"lambda frame: ({', '.join(map(text, all_steps))},)")
     return compiled
 
 
