@@ -292,9 +292,17 @@ def _progress(logs: Sequence[Log]) -> Generator[Callable[[Work], None]]:
     known = all(file.kind == "plain" and file.size is not None for file in files)
     total = sum(file.size or 0 for file in files) if known else None
     columns = (TextColumn("validate"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("validate", total=total)
-        yield lambda work: progress.advance(bar, work.size)
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar = progress.add_task("validate", total=total)
+
+    def advance(work: Work) -> None:
+        progress.start()  # not before something is done: workers can't be forked beside the bar's thread
+        progress.advance(bar, work.size)
+
+    try:
+        yield advance
+    finally:
+        progress.stop()
 
 
 def _nothing(_work: Work) -> None:
