@@ -19,7 +19,9 @@ from .frame import IdKey
 OPPOSITE: Final[dict[Direction, Direction]] = {"c2s": "s2c", "s2c": "c2s"}
 """The way back."""
 MOST_WAITING: Final = 100_000
-"""Requests of one log that are kept waiting at the same time."""
+"""Ids of one log with which requests are kept waiting at the same time."""
+MOST_ALIKE: Final = 1_000
+"""Requests with the same id that are kept waiting between two parts of a log."""
 _EITHER: Final[tuple[Direction, Direction]] = ("c2s", "s2c")
 
 
@@ -123,9 +125,17 @@ class Pending:
         waiting = {key for _, key in self._waiting}
         return not waiting.isdisjoint(keys)
 
-    def trim(self, most: int = MOST_WAITING) -> list[Asked]:
-        """Forget requests, those with the oldest ids first, until no more than `most` ids wait; what was forgotten."""
+    def trim(self, most: int = MOST_WAITING, alike: int = MOST_ALIKE) -> list[Asked]:
+        """Forget requests, until no more than `most` ids wait, and no more than `alike` requests with the same one.
+
+        The oldest go first. Returns what was forgotten.
+        """
         gone: list[Asked] = []
+        for waiting in self._waiting.values():
+            if len(waiting) > alike:
+                gone += waiting[:-alike]
+                del waiting[:-alike]
+                self.forgotten = True
         for key in list(islice(self._waiting, max(0, len(self._waiting) - most))):
             gone += self._waiting.pop(key)
             self.forgotten = True

@@ -18,7 +18,7 @@ from dsh_codegen.frames.examine import examine
 from dsh_codegen.frames.findings import Finding
 from dsh_codegen.frames.formats import renderer
 from dsh_codegen.frames.part import Part
-from dsh_codegen.frames.pending import MOST_WAITING, Asked, Pending
+from dsh_codegen.frames.pending import MOST_ALIKE, MOST_WAITING, Asked, Pending
 from dsh_codegen.frames.plan import InputFile
 from dsh_codegen.frames.protocol import Protocol
 from dsh_codegen.frames.report import Report
@@ -245,10 +245,15 @@ def test_a_log_of_requests_only_keeps_a_limited_number_of_them() -> None:
     gone = pending.trim()
     assert [asked.line for asked in gone] == [1, 2, 3]
     assert (len(pending), pending.forgotten, pending.trim()) == (MOST_WAITING, True, [])
+    pending = Pending()
+    for number in range(MOST_ALIKE + 3):
+        pending.ask(("string", "always"), Asked("c2s", "ping", number))
+    assert [asked.line for asked in pending.trim()] == [0, 1, 2]
+    assert (len(pending), pending.forgotten, pending.trim()) == (MOST_ALIKE, True, [])
 
 
 def test_an_orphan_is_no_finding_once_requests_were_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Pending.trim, "__defaults__", (1,))
+    monkeypatch.setattr(Pending.trim, "__defaults__", (1, MOST_ALIKE))
     data = log(*(row("c2s", request(number, "ping")) for number in range(3)), "\n", row("s2c", result(0, {})))
     found = json.loads(report(TOY, [("log", data)], [data.index(b"\n\n")]))
     assert [(each["line"], each["rule"]) for each in found["findings"]] == [(line, "request/unanswered") for line in (1, 2, 3)]
