@@ -22,7 +22,7 @@ class Look(Protocol):
         """The same for several paths."""
         ...
 
-    def key(self, paths: tuple[str, ...]) -> Callable[[Any], KeyOrPart] | None:
+    def key(self, paths: tuple[str, ...], /) -> Callable[[Any], KeyOrPart] | None:
         """What finds the key at paths without `[*]`, at one path its part; None if it is not certain that there is one."""
         ...
 
@@ -41,7 +41,7 @@ class Parsed:
         """Like `Look.each`."""
         return several([self.one(path) for path in paths])
 
-    def key(self, _paths: tuple[str, ...]) -> None:
+    def key(self, _paths: tuple[str, ...], /) -> None:
         """Like `Look.key`: parsed JSON may be anything."""
 
 
