@@ -117,7 +117,7 @@ def test_how_deep_a_frame_may_be_does_not_depend_on_the_lane_nor_on_the_stack() 
         frame = {"jsonrpc": "2.0", "id": number, "method": "shutdown", "params": 0}
         return json.dumps(row("c2s", frame)).replace(": 0", f": {'[' * depth}{']' * depth}").encode()
 
-    data = b"\n".join([shutdown(0, 1), *(shutdown(depth, depth) for depth in range(940, 1010)), b""])
+    data = b"\n".join([shutdown(0, 1), *(shutdown(depth, depth) for depth in (*range(940, 1010), 200_000)), b""])
     found = [on_a_stack(used, partial(same, SETUP, data)) for used in (0, 7, 300)]
     assert found[1:] == found[:-1]
     assert {each["rule"] for each in json.loads(found[0])["groups"]} >= {"json/nesting"}

@@ -128,7 +128,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(folder: Path) -> No
     [
         ("*.log", r"^\*\.log: no file matches this pattern$"),
         ("none.log", r"^none\.log: No such file or directory$"),
-        ("a\x1b\x00", r"^a\\u001b\\u0000: embedded null byte$"),
+        ("a\x1b\x00", r"^a\\u001b\\u0000: .*embedded null (byte|character)"),
         ("s3://bucket/a.log", r"^s3://bucket/a\.log: .* pip install 'dsh-protocol\[dask\]'$"),
     ],
 )

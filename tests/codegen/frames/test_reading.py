@@ -46,7 +46,7 @@ def on_a_stack(used: int, function: Callable[[], T]) -> T:
 @pytest.mark.parametrize("kind", [("[", "]"), ('{"a":', "}")])
 @pytest.mark.parametrize("inside", ["1", "NaN", "9" * 5000, "?"])
 def test_how_deep_a_text_may_be_does_not_depend_on_the_stack(kind: tuple[str, str], inside: str) -> None:
-    texts = [Text(kind[0] * depth + inside + kind[1] * depth) for depth in range(950, 1010)]
+    texts = [Text(kind[0] * depth + inside + kind[1] * depth) for depth in (*range(950, 1010), 200_000)]
     parsed = [[on_a_stack(used, text.parse) for text in texts] for used in (0, 30, 200, 500)]
     found = [[each.rule if isinstance(each, Problem) else "" for each in several] for several in parsed]
     assert found[1:] == found[:-1]
