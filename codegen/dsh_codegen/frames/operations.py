@@ -47,7 +47,7 @@ class Operations:
         self.conversation = 0
         self._rules: Final = rules
         self._tell = tell
-        self._closing: Final = [rule.closing() for rule in rules]
+        self._closing: Final = [rule.closing for rule in rules]
         self._numbers: Final[dict[State, int]] = {self.states[0]: 0}
         self._operations: Final[dict[tuple[tuple[int, str], ...], Operation]] = {}
 

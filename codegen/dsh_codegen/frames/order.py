@@ -61,7 +61,7 @@ class Order:
     def __init__(self, sequencing: Sequencing, words: Words) -> None:
         self._rules: Final = sequencing.rules
         self._words: Final = words
-        self._closing: Final = [rule.closing() for rule in self._rules]
+        self._closing: Final = [rule.closing for rule in self._rules]
         self._ends: Final = {(index, event) for index, rule in enumerate(self._rules) for event in rule.ends}
         self._keys: OrderedDict[KeyOrPart, Known] = OrderedDict()  # a dict takes long to find its first key if many are gone
         self._forgotten = False

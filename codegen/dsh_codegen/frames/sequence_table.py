@@ -95,7 +95,7 @@ class Table:
             {name: self._ends(each, within) for name, each in within.members(found, "ends").items()},
         )
         for name, each in within.members(found, "ends").items():
-            if name in rule.closing():
+            if name in rule.closing:
                 raise each.refuse(f"{show(name)} leaves nothing open: after it the same may come as at the beginning")
         return rule, _revisions(found)
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from .findings import Kind, Severity
 from .wording import Json
@@ -61,13 +61,16 @@ class SequenceRule(Struct, frozen=True):
     whole: bool = False
     says: Mapping[str, str] = field(default_factory=dict[str, str])
     ends: Mapping[str, tuple[End, ...]] = field(default_factory=dict[str, tuple[End, ...]])
+    closing: frozenset[str] = frozenset()
+    """The events after which the same may come as after nothing: they leave their key as if it had never been seen.
 
-    def closing(self) -> frozenset[str]:
-        """The events after which the same may come as after nothing: they leave their key as if it had never been seen."""
-        if self.rising is not None:
-            return frozenset()
+    It follows from the other members, whatever is given.
+    """
+
+    def __post_init__(self) -> None:
         before = self.after.values()
-        return frozenset(each for each in self.events if all((each in some) == (NOTHING in some) for some in before))
+        closing = (each for each in self.events if all((each in some) == (NOTHING in some) for some in before))
+        force_setattr(self, "closing", frozenset(closing if self.rising is None else ()))
 
     def narrowed(self, here: Collection[str]) -> SequenceRule | None:
         """The same rule about the events `here` only; None if none of them can break it."""

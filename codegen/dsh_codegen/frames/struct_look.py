@@ -57,6 +57,13 @@ class StructLook:
 
     def key(self, paths: tuple[str, ...]) -> Callable[[Any], Any] | None:
         """What finds the key at several paths, or the part at one, if they always lead to scalars."""
+        finders, place = self.structs.finders, (self.frame, self.arm_path, self.arm, self.at, paths)
+        if place not in finders:
+            finders[place] = self._key(paths)
+        found: Callable[[Any], Any] | None = finders[place]
+        return found
+
+    def _key(self, paths: tuple[str, ...]) -> Callable[[Any], Any] | None:
         starts = [self._start(path) for path in paths]
         if not all(start is not None and self.structs.always_scalar(start, inside) for start, inside in starts):
             return None

@@ -56,6 +56,8 @@ class Structs:
     def __init__(self, bundle: Schema) -> None:
         self._shapes: Final = Shapes(bundle)
         self._types: Final = StructTypes(self._shapes)
+        self.finders: Final[dict[tuple[Any, ...], Any]] = {}
+        """What was made of getters, for whoever needs the same again."""
         self._getters: Final[dict[tuple[type, str], Callable[[Any], Any] | None]] = {}
         self._results: Final[dict[str | None, Callable[[Raw | bytes], Any]]] = {}
         made = StructFrames(bundle, self._shapes, self._types)

@@ -134,7 +134,7 @@ class Track:
     def shorten(self, rules: Sequence[SequenceRule]) -> None:
         """Tell no more than the key where events of a late rule began and ended well."""
         for events, rule in zip(self.late, rules, strict=True):
-            closing = rule.closing()
+            closing = rule.closing
             closed = [key for key, runs in events.items() if ended_well(rule, closing, runs)]
             for key in closed:
                 del events[key]

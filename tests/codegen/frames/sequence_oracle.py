@@ -121,7 +121,7 @@ def _follow(
             wrong = last.conversation == here and last.event not in rule.after[name]
         if wrong:
             yield Told(frame.line, rule.id, key, _message(rule, name, last, key))
-        if name in rule.closing():
+        if name in rule.closing:
             state.pop(key, None)
         else:
             state[key] = _Last(name, frame.line, here)

@@ -184,13 +184,13 @@ def test_a_rule_that_nothing_can_break_any_more_is_left_out() -> None:
 
 def test_what_leaves_a_key_as_new() -> None:
     doors, answers, number = load_sequencing(TABLE, "2").rules
-    assert doors.closing() == {"shut"}
-    assert answers.closing() == set()  # the start of the log is told from an answer
-    assert number.closing() == set()  # the next number has to be greater than the last one
+    assert doors.closing == {"shut"}
+    assert answers.closing == set()  # the start of the log is told from an answer
+    assert number.closing == set()  # the next number has to be greater than the last one
 
     again = load_sequencing(changed("rules", 0, "not_after", "shut", to=[""]), "2").rules[0]
     assert again.after["shut"] == {"open", "shut"}
-    assert again.closing() == set()
+    assert again.closing == set()
 
 
 def test_sentences_are_filled_in() -> None:
