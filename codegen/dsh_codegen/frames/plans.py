@@ -11,7 +11,7 @@ import msgspec
 
 from .findings import Direction
 from .follower import Follower, Move
-from .operations import Operation
+from .operations import NUMBERS, Operation
 from .paths import EACH
 from .protocol import Protocol
 from .sequencing import Event
@@ -96,7 +96,8 @@ class Plans:
             for rule, paths in self._follower.rising(event):
                 wanted = (plan.arm_path, *paths)
                 found = [self._structs.getter(frame, path) for path in wanted]
-                if not event.where and event.has is None and all(isinstance(each, attrgetter) for each in found):
+                sure = self._structs.always(frame, paths[0]) and self._structs.always(frame, paths[1], NUMBERS)
+                if sure and not event.where and event.has is None and all(isinstance(each, attrgetter) for each in found):
                     return Crowd(frame, attributes(wanted), paths[0], rule)
         return None
 

@@ -65,7 +65,7 @@ class StructLook:
 
     def _key(self, paths: tuple[str, ...]) -> Callable[[Any], Any] | None:
         starts = [self._start(path) for path in paths]
-        if not all(start is not None and self.structs.always_scalar(start, inside) for start, inside in starts):
+        if not all(start is not None and self.structs.always(start, inside) for start, inside in starts):
             return None
         return self.one(paths[0]) if len(paths) == 1 else self.each(paths)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, Struct
 
 from .depth import at_any_depth
 from .paths import EACH, steps
-from .struct_scalars import is_scalar
+from .struct_scalars import takes_only
 from .struct_types import ANY, Members, Typed, attribute
 
 
@@ -21,33 +21,33 @@ def getter(members: Mapping[type, Members], start: type, path: str) -> Callable[
     It gives `UNSET` where nothing does. With `[*]` in the path it gives the list of what there is.
     """
     ahead = steps(path)
-    places, always = _places(members, start, ahead)
+    places, something = _places(members, start, ahead)
     if not places:
         return None
-    if always and not any(place.free for place in places):
+    if something and not any(place.free for place in places):
         return attrgetter(".".join(map(attribute, ahead)))
     return _every(ahead) if EACH in ahead else _only(ahead)
 
 
-def always_scalar(members: Mapping[type, Members], start: type, path: str) -> bool:
-    """Whether a scalar stands at `path` in every instance of `start`."""
-    places, always = _places(members, start, steps(path))
-    return always and all(is_scalar(place.type) for place in places)
+def always(members: Mapping[type, Members], start: type, path: str, classes: Collection[type]) -> bool:
+    """Whether a scalar of one of `classes` stands at `path` in every instance of `start`."""
+    places, something = _places(members, start, steps(path))
+    return something and all(takes_only(place.type, classes) for place in places)
 
 
 def _places(members: Mapping[type, Members], start: type, ahead: Sequence[str]) -> tuple[list[Typed], bool]:
     """What may stand at the end of a path, and whether something always does."""
     places: list[Typed] = [Typed(start, structs=(start,), others=False)]
-    always = EACH not in ahead
+    something = EACH not in ahead
     for step in ahead:
         found: list[Typed] = []
         for place in places:
             nexts = list(_next(members, place, step))
-            always = always and not place.others and all(required for _, required in nexts)
-            always = always and len(nexts) == len(place.structs)
+            something = something and not place.others and all(required for _, required in nexts)
+            something = something and len(nexts) == len(place.structs)
             found += (typed for typed, _ in nexts)
         places = found
-    return places, always
+    return places, something
 
 
 def _next(members: Mapping[type, Members], place: Typed, step: str) -> Iterator[tuple[Typed, bool]]:

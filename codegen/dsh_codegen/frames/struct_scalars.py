@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from msgspec import Meta
@@ -54,13 +54,13 @@ def literal(values: Iterable[Any]) -> Any:
     return _LITERAL[tuple(dict.fromkeys(values))]
 
 
-def is_scalar(type_: Any) -> bool:
-    """Whether all that a type takes are strings, numbers and booleans."""
+def takes_only(type_: Any, classes: Collection[type]) -> bool:
+    """Whether all that a type takes is of one of these classes, which are some of those of scalars."""
     if get_origin(type_) is _LITERAL:
-        return True
+        return {value.__class__ for value in get_args(type_)} <= {*classes}
     if get_origin(type_) is _UNION:
-        return all(map(is_scalar, get_args(type_)))
-    return (get_args(type_)[0] if get_origin(type_) is _ANNOTATED else type_) in (str, int, float, bool)
+        return all(takes_only(each, classes) for each in get_args(type_))
+    return (get_args(type_)[0] if get_origin(type_) is _ANNOTATED else type_) in classes
 
 
 def array_of(item: Any, limits: Limits) -> Any:

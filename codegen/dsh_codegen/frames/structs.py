@@ -15,15 +15,16 @@ Responses don't say what they answer, so only their envelope is judged along wit
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
 
+from .paths import SCALARS
 from .struct_frames import Call, StructFrames
 from .struct_parts import Tag
-from .struct_paths import always_scalar, getter
+from .struct_paths import always, getter
 from .struct_scalars import one_of
 from .struct_shapes import Shapes
 from .struct_types import ANY, StructTypes
@@ -108,9 +109,9 @@ class Structs:
             self._getters[class_, path] = getter(self._types.members, class_, path)
         return self._getters[class_, path]
 
-    def always_scalar(self, class_: type, path: str) -> bool:
-        """Whether a scalar stands at a path, such as for `getter`, in every instance of a struct."""
-        return class_ in self._types.members and always_scalar(self._types.members, class_, path)
+    def always(self, class_: type, path: str, classes: Collection[type] = SCALARS) -> bool:
+        """Whether a scalar, of one of `classes`, stands at a path, such as for `getter`, in every instance of a struct."""
+        return class_ in self._types.members and always(self._types.members, class_, path, classes)
 
 
 def _decoder(structs: Sequence[type[Struct]]) -> Decode:
