@@ -271,3 +271,14 @@ def test_a_frame_at_the_limit_of_the_stack() -> None:
     for depth in range(955, 1000, 3):
         params = b'{"a":' + b"[" * depth + b"]" * depth + b"}"
         same(setup, b'{"dir":"c2s","frame":{"jsonrpc":"2.0","id":1,"method":"shutdown","params":%s}}\n' % params)
+
+
+@pytest.mark.parametrize("free", [b'"\xff"', b"[" + b"7" * 5_000 + b"]", b'"\xed\xa0\x80"'])
+@pytest.mark.parametrize("response", [False, True])
+def test_what_is_wrong_inside_free_json_is_found(free: bytes, *, response: bool) -> None:
+    """`shutdown` takes any params, and of a result that comes twice the first one leaves no trace."""
+    asked = b'{"dir":"c2s","frame":{"jsonrpc":"2.0","id":1,"method":"shutdown","params":%s}}\n'
+    answered = b'{"dir":"s2c","frame":{"jsonrpc":"2.0","id":1,"result":%s,"result":{}}}\n'
+    data = asked % (b"{}" if response else free) + answered % (free if response else b"{}")
+    found = json.loads(same(SETUPS["0.2.1"], data * 3, cuts=[len(data)]))
+    assert [finding["line"] for finding in found["findings"] if finding["rule"].startswith(("line/", "json/"))]
