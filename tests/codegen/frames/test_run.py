@@ -105,6 +105,17 @@ def test_a_process_that_is_killed_loses_nothing(files: list[str]) -> None:
     assert lost == ["told"]
 
 
+def test_a_process_that_can_not_be_started_loses_nothing(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    lost: list[str] = []
+
+    def submit(*_arguments: Any) -> Any:
+        raise OSError("handle is closed")  # what a pool says that breaks meanwhile
+
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor.submit", submit)
+    assert run(files, Processes(2, lambda: lost.append("told"))) == run(files, None)
+    assert lost == ["told"]
+
+
 def test_a_process_is_forked_only_if_it_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = [sys.executable, "-c", "from dsh_codegen.frames.workers import can_fork; print(can_fork())"]
     told = subprocess.run(alone, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
