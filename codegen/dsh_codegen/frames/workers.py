@@ -62,7 +62,7 @@ def processes(setup: Setup, count: int, lost: Callable[[], None]) -> Generator[t
     def submit(work: Work) -> Result:
         try:
             return _Ticket(pool.submit(_do, work), setup, work, tell)
-        except (BrokenProcessPool, OSError):  # `OSError`: it broke while another process was being started, or none can be
+        except (BrokenProcessPool, OSError, ValueError):  # the others: it breaks while a process is started, or none can be
             return _Ticket(None, setup, work, tell)
 
     try:
