@@ -87,7 +87,7 @@ def test_a_process_that_is_killed_loses_nothing(files: list[str]) -> None:
     lost: list[str] = []
 
     class Deadly(Processes):
-        """Each process is killed as soon as it has something to do."""
+        """All processes are killed as soon as they are there."""
 
         @contextmanager
         def __call__(self, setup: Setup) -> Iterator[tuple[Submit, int]]:
@@ -95,7 +95,8 @@ def test_a_process_that_is_killed_loses_nothing(files: list[str]) -> None:
 
                 def submit_and_kill(work: Work) -> Any:
                     ticket = submit(work)
-                    for child in multiprocessing.active_children():
+                    children = multiprocessing.active_children()
+                    for child in children if len(children) == self.count else ():  # a pool may trip over one that is starting
                         child.kill()
                     return ticket
 
